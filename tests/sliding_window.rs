@@ -197,8 +197,14 @@ fn threads_never_get_more_hits_than_the_limit_in_any_interval() {
 
 #[test]
 fn resets_and_blocks_let_no_call_in_that_the_window_denies() {
-    let folder = Folder::new("resets");
-    let limit = SlidingWindow::new(4, 0.01).unwrap();
+    for limit in [1, 4, 40] {
+        reset_and_block(SlidingWindow::new(limit, 0.01).unwrap());
+    }
+}
+
+/// Runs workers on a window that is reset and blocked again and again.
+fn reset_and_block(limit: SlidingWindow) {
+    let folder = Folder::new(&format!("resets-{}", limit.max_hits()));
     let window = || Window::new(&folder.0, "x", limit);
     const BLOCK: u64 = 2 * MILLISECOND;
     let (log, fresh, blocks) = thread::scope(|scope| {

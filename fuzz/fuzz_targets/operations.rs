@@ -8,8 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
 use std::fs::File;
 use token_bucket::limit::{
-    Decision, Limit, MAX_BLOCK, MAX_NOW, Op, SECOND, SlidingWindow, State, StoredState,
-    TokenBucket, apply,
+    Decision, Limit, MAX_BLOCK, MAX_NOW, Op, SECOND, SlidingWindow, StoredState, TokenBucket, apply,
 };
 use token_bucket::mapped::{Location, MIN_SIZE, Purpose};
 use token_bucket::net::Timeouts;
@@ -17,7 +16,7 @@ use token_bucket::store::array::Array;
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Time};
-use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
+use token_bucket_fuzz::calls::{keeps_promises, limit, may_owe, operation, time};
 use token_bucket_fuzz::folder::folder;
 
 /// As many keys of each of two limits as a set has slots: wherever they are, none has to go.
@@ -64,9 +63,13 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         let call = format!("{op:?} of {limit:?} at {now}");
 
         let (expected, after) = apply(limit, &model[at], now, op);
-        keeps_promises(limit, op, &expected, may_be_reserved(&model[at]));
-        if let (Limit::TokenBucket(bucket), Some(state)) = (limit, reference[key].take()) {
-            reference[key] = state.judge(bucket, now, op, &expected, &call);
+        let owes = matches!(model[at], StoredState::Word(state) if may_owe(state, now));
+        keeps_promises(limit, op, &expected, owes);
+        if let Limit::TokenBucket(bucket) = limit {
+            reference[key] = match reference[key].take() {
+                Some(state) => state.judge(bucket, now, op, &expected, &call),
+                None => matches!(op, Op::Reset).then_some(Reference::FULL),
+            };
         }
         if let (Limit::FixedWindow(_), Op::Refund { cost, expiry: Some(expiry) }) = (limit, op) {
             let before = apply(limit, &model[at], now, Op::Peek { cost: 0 }).0;
@@ -119,10 +122,6 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn may_be_reserved(state: &StoredState) -> bool {
-    matches!(state, StoredState::Word(State::Reserved { .. }))
 }
 
 fn named<'a>(
@@ -209,7 +208,7 @@ impl Log {
                 self.hit(if is_there { most.min(left - leave) } else { 0 });
                 is_there
             }
-            Op::Settle { cost } => {
+            Op::Settle { cost, .. } => {
                 self.hit(cost.min(left));
                 true
             }
@@ -253,7 +252,8 @@ impl Log {
 /// A token bucket as a textbook has it, for comparison: how much is missing, and since when. It counts in
 /// the limit's parts of a nanosecond.
 ///
-/// It has no debts: the comparison ends with the first one.
+/// It has no debts, and nothing of what a clock which goes back makes of a bucket that was full too late: the comparison ends there, and
+/// begins again with a reset.
 #[derive(Clone, Copy)]
 struct Reference {
     /// The end of a block, after which the bucket is full; 0 if none was set.
@@ -321,17 +321,16 @@ impl Reference {
             u128::from(tokens) * (span(one.ns) + u128::from(one.part))
         };
         let whole = exact(limit.capacity());
-        // Time refills the bucket. If the clock went back more is missing, at most the whole bucket, and
-        // the correction is stored.
+        // Time refills the bucket. If the clock went back more is missing, at most the whole bucket.
         let missing = match now >= self.at {
             true => self.missing.saturating_sub(span(now - self.at)),
             false => self.missing + span(self.at - now),
         };
-        let lowered = missing.min(whole);
-        let kept = match missing > whole {
-            true => Self { missing: whole, parts: limit.parts(), at: now, ..Self::FULL },
-            false => self,
-        };
+        let is_too_late = missing > whole;
+        if is_too_late && op.settles() {
+            return None;
+        }
+        let (lowered, kept) = (missing.min(whole), self);
         let becomes =
             |missing: u128| Some(Self { missing, parts: limit.parts(), at: now, ..Self::FULL });
         let left = |missing: u128| ((whole - missing) / exact(1)) as u64;
@@ -385,7 +384,7 @@ impl Reference {
                 let after = if missing == 0 { Some(Self::FULL) } else { becomes(missing) };
                 (true, after, missing)
             }
-            Op::Settle { cost } => match lowered + exact(cost.min(2 * limit.capacity())) {
+            Op::Settle { cost, .. } => match lowered + exact(cost.min(2 * limit.capacity())) {
                 missing if cost == 0 || missing == lowered => (true, Some(kept), lowered),
                 missing if missing <= whole => (true, becomes(missing), missing),
                 // Below empty.
@@ -413,6 +412,10 @@ impl Reference {
             let short = lowered + exact(cost) - whole;
             assert_eq!(u128::from(decision.retry_at - now), short.div_ceil(parts), "{what}");
         }
-        after
+        match op {
+            Op::Peek { .. } | Op::Reset => after,
+            _ if is_too_late => None,
+            _ => after,
+        }
     }
 }

@@ -105,7 +105,7 @@ fn table_of_any_words(u: &mut Unstructured<'_>, now: u64) -> Result<SharedPermit
         words.push(match u.int_in_range(0..=3u8)? {
             0 => 0,
             1 => u.arbitrary::<u128>()?,
-            2 => Slot::claim(tag, now.saturating_sub(number(u, now)?)).0,
+            2 => Slot::claim(tag, now.saturating_sub(number(u, now)?), u.arbitrary()?).0,
             _ => {
                 let (ends_at, holder) = (now + number(u, 1 << 57)?, u.arbitrary::<u32>()? >> 8);
                 Slot::held(tag, HeldSlot { ends_at, holder: holder.max(1) }).0

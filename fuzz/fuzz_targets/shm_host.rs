@@ -65,7 +65,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     }
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
     let files = HostFiles::new(&files);
-    let host = Host::new(STORE, STORE.to_owned(), 1, Secret(String::new()), &files);
+    let host = Host::new(STORE.as_bytes(), STORE.to_owned(), 1, Secret(String::new()), &files);
     for _ in 0..32 {
         if u.is_empty() {
             break;
@@ -79,7 +79,10 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 let access = host.access(breaker, Timeouts::default());
                 host.note_failure(breaker, access, "no answer", time(u, now)?);
             }
-            2 => host.note_success(breaker, host.access(breaker, Timeouts::default())),
+            2 => {
+                let (access, sent) = (host.access(breaker, Timeouts::default()), boot_time());
+                host.note_success(breaker, access, sent, Timeouts::default());
+            }
             3 => {
                 let (at, sent) = (time(u, now)?, boot_time());
                 let denial = match u.arbitrary()? {

@@ -16,7 +16,7 @@ use token_bucket::net::Timeouts;
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::{KeyHash, LimitKind, Request, Store, Time};
-use token_bucket_fuzz::calls::{is_busy, keeps_promises, limit, operation, time};
+use token_bucket_fuzz::calls::{is_busy, keeps_promises, limit, may_owe, operation, time};
 use token_bucket_fuzz::table_file::{
     HEADER, IDS, SET, WAYS, file, hash, key, locate, locate_place, location, read, read_all, word,
     write,
@@ -119,8 +119,8 @@ fn judge_slot(
     let told = format!("{op:?} of {limit:?} at {now}: {decision:?}, {before:x?} {after:x?}");
 
     let mine = |slot: &Slot| slot.tag() == tag && !slot.is_claim();
-    let reserved = before.iter().any(|slot| matches!(slot.state(), State::Reserved { .. }));
-    keeps_promises(limit, op, &decision, reserved);
+    let owes = before.iter().any(|slot| may_owe(slot.state(), now));
+    keeps_promises(limit, op, &decision, owes);
     // A call changes the key's own slot, and at most one other.
     let changed = before.iter().zip(&after).filter(|(before, after)| before != after).count();
     match before.iter().position(mine) {
@@ -240,21 +240,18 @@ struct Seen {
 impl Seen {
     fn new(sets: &[[u128; WAYS]], places: &[(u64, u64)], now: u64) -> Self {
         let mut seen = Self { hits: Vec::new(), blocked_until: None, is_clear: true };
-        let mut blocks = HashSet::new();
-        for (at, tag) in places {
+        for (number, (at, tag)) in places.iter().enumerate() {
             let slots = sets[index(*at)].map(Slot);
             let is_in_use =
                 |slot: &Slot| slot.expires_at() > now && slot.expires_at() <= now + 2 * MAX_REFILL;
             let committed = slots.iter().find(|slot| slot.tag() == *tag && !slot.is_claim());
             let state = committed.map(|slot| slot.state());
-            blocks.insert(match state {
-                Some(State::Blocked { until }) if until > now => Some(until),
-                _ => None,
-            });
             match state {
-                Some(State::Blocked { until }) if until > now => {
-                    seen.blocked_until = seen.blocked_until.or(Some(until));
-                }
+                Some(State::Blocked { until }) if until > now => match number {
+                    0 => seen.blocked_until = Some(until),
+                    // A block stands in the first place alone.
+                    _ => seen.is_clear = false,
+                },
                 Some(state) => seen.hits.push(Place::leaves_at(state)),
                 None => {
                     let is_claimed = slots.iter().any(|slot| slot.tag() == *tag);
@@ -264,8 +261,6 @@ impl Seen {
                 }
             }
         }
-        // A block stands in all places.
-        seen.is_clear &= blocks.len() == 1;
         seen
     }
 

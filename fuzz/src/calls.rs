@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 use token_bucket::limit::{
     CalendarWindow, Decision, FixedWindow, Limit, MAX_BLOCK, MAX_HITS, MAX_NOW, MAX_SLIDING_HITS,
-    Op, SECOND, SlidingWindow, TokenBucket,
+    Op, SECOND, SlidingWindow, State, TokenBucket,
 };
 
 /// How much the ends of one calendar window may differ, in nanoseconds.
@@ -77,8 +77,9 @@ pub fn operation(u: &mut Unstructured<'_>) -> Result<Op> {
             let leave = if cost()? % 2 == 0 { 0 } else { cost()? };
             Op::TakeUpTo { most, least: cost()?.clamp(1, most), leave }
         }
-        14 => Op::Settle { cost: cost()? },
-        13 => Op::Block { duration: cost()? },
+        14 => Op::Settle { cost: cost()?, expiry: cost()? },
+        // PHP refuses a block of no time.
+        13 => Op::Block { duration: cost()?.max(1) },
         7 => Op::Peek { cost: cost()? },
         8 => Op::Start { missing: cost()? },
         _ => Op::Reset,
@@ -105,9 +106,17 @@ pub fn is_busy(limit: &Limit, decision: &Decision) -> bool {
     is_sliding && !decision.is_accepted() && decision.retry_at == decision.now + SECOND / 1_000
 }
 
-/// Asserts what holds for any decision, whatever a store remembers. `reserved` tells whether that may
-/// be a reservation, which may lie further ahead than a refill.
-pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool) {
+/// Whether a state may be further from full than an empty bucket, by a reservation or by what a call cost beyond its estimate.
+pub fn may_owe(state: State, now: u64) -> bool {
+    match state {
+        State::Reserved { .. } => true,
+        State::Emptied { at, .. } => at > now,
+        _ => false,
+    }
+}
+
+/// Asserts what holds for any decision, whatever a store remembers. `owes`: the state may be further from full than a refill.
+pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, owes: bool) {
     let Decision { now, retry_at, expires_at, taken, wait, .. } = *decision;
     let (accepted, is_blocked) = (decision.is_accepted(), decision.is_blocked());
     let remaining = limit.remaining(decision);
@@ -138,7 +147,7 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
         }
         Op::Check if accepted => assert_eq!(taken, 1),
         // As much as there can be, also if it is not there.
-        Op::Settle { cost } => assert!(taken <= cost.min(2 * limit.capacity())),
+        Op::Settle { cost, .. } => assert!(taken <= cost.min(2 * limit.capacity())),
         _ => assert_eq!(taken, 0, "took tokens without need"),
     }
     let (most, grain) = match limit {
@@ -157,7 +166,7 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
     };
     // The longest debt, and the longest wait for a reservation.
     const LONGEST: u64 = 1 << 57;
-    let furthest = most + grain + if reserved { LONGEST } else { 0 };
+    let furthest = most + grain + if owes { LONGEST } else { 0 };
     match op {
         Op::Take { cost } | Op::Peek { cost } | Op::Reserve { cost, .. }
             if cost > limit.capacity() =>
@@ -178,13 +187,17 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
             assert!(remaining < op.needs(), "denied what was there");
         }
         Op::Refund { expiry: Some(_), .. } => {}
-        Op::Refund { .. } | Op::Settle { .. } | Op::Reset => assert!(accepted),
+        // The window that was charged may have ended.
+        Op::Settle { .. } if matches!(limit, Limit::FixedWindow(_) | Limit::CalendarWindow(_)) => {}
+        Op::Refund { .. } | Op::Settle { .. } | Op::Reset => {
+            assert!(accepted, "{op:?} of {limit:?}: {decision:?}")
+        }
         _ => {}
     }
     match (accepted, op) {
         (true, _) => assert_eq!(retry_at, now),
-        // A denied start or refund has no time to retry.
-        (false, Op::Start { .. } | Op::Refund { .. }) => {}
+        // A denied start, refund or settlement has no time to retry.
+        (false, Op::Start { .. } | Op::Refund { .. } | Op::Settle { .. }) => {}
         (false, _) => {
             assert!(retry_at > now, "denied, with a retry at once");
             let is_soon = retry_at - now <= furthest;
@@ -194,8 +207,10 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
     if let Limit::SlidingWindow(_) = limit {
         // No hit counts for longer than an interval, and one that is taken now counts for all of it. Servers may
         // decide by a clock that is a little ahead of the one that they tell.
-        let skew = if reserved { 2 * SECOND } else { 0 };
-        assert!(expires_at - now <= most + skew, "a hit that counts for too long");
+        let skew = if owes { 2 * SECOND } else { 0 };
+        // A settlement leaves the hits of other numbers as they are.
+        let is_too_late = !op.settles() && expires_at - now > most + skew;
+        assert!(!is_too_late, "a hit that counts for too long: {op:?} of {limit:?}: {decision:?}");
         assert!(taken == 0 || expires_at - now >= most, "a hit that counts too short");
         assert!(remaining == limit.capacity() || expires_at > now, "hits that do not leave");
         assert!(accepted || op.needs() > remaining || op.needs() == 0, "denied what was there");
@@ -204,7 +219,8 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
     }
     // A reservation is added to the debt.
     let added = if matches!(op, Op::Reserve { .. }) { most } else { 0 };
-    let ends = expires_at - now <= furthest + LONGEST + added;
+    // A settlement leaves times from the future as they are.
+    let ends = op.settles() || expires_at - now <= furthest + LONGEST + added;
     assert!(ends, "remembered for too long: {op:?} of {limit:?}: {decision:?}");
     assert!(wait == 0 || matches!(op, Op::Reserve { max_wait, .. } if wait <= max_wait));
 }

@@ -113,7 +113,7 @@ pub fn word(u: &mut Unstructured<'_>, tags: &[u64], now: u64) -> Result<u128> {
             let body: u128 = u.arbitrary()?;
             return Ok(u128::from(tag) << (128 - TAG_BITS) | body >> TAG_BITS);
         }
-        2 => return Ok(Slot::claim(tag, full_at).0),
+        2 => return Ok(Slot::claim(tag, full_at, u.arbitrary()?).0),
         3 => State::Reserved {
             full_at,
             fraction: u.arbitrary::<u32>()? >> 8,

@@ -87,6 +87,15 @@ impl Limit {
         }
     }
 
+    /// Whether the state of a decision may have had a time from the future: it ends one interval from now or later. A calendar
+    /// window's ends at the calendar's, so there each denial may rest on one.
+    pub fn may_be_corrected(&self, decision: &Decision) -> bool {
+        match self {
+            Self::CalendarWindow(_) => !decision.is_accepted(),
+            _ => decision.expires_at >= decision.now.saturating_add(self.window()),
+        }
+    }
+
     /// Whether an operation takes tokens or hits if enough of them are there.
     pub fn takes(&self, op: Op) -> bool {
         match self {
@@ -136,7 +145,8 @@ impl Limit {
 /// the one passed in need not be written.
 ///
 /// A denied call changes nothing, with two exceptions: a check owes what it was denied, and a timestamp from the
-/// future, left by a clock that has gone back since, is brought down to one full refill from now.
+/// future, left by a clock that has gone back since or by a longer interval, is brought down to one full refill from now.
+/// An operation that [settles](Op::settles) an earlier call brings none down: it moves the state by its own cost alone.
 ///
 /// # Example
 ///

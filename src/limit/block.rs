@@ -90,7 +90,7 @@ mod tests {
             (0u64..9, 0..MAX_BLOCK).prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
             (1u64..9, 0u64..4).prop_map(|(least, leave)| Op::TakeUpTo { most: 9, least, leave }),
             (0u64..9).prop_map(|cost| Op::Refund { cost, expiry: None }),
-            (0u64..9).prop_map(|cost| Op::Settle { cost }),
+            (0u64..9).prop_map(|cost| Op::Settle { cost, expiry: T + SECOND }),
             (0..SECOND).prop_map(|missing| Op::Start { missing }),
         ]
     }

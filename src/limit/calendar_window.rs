@@ -2,7 +2,7 @@
 //!
 //! The caller knows the calendar, and passes the ends of three windows: the last one, the current one and the
 //! next one. The store's clock decides which of them is open. Beyond them a window counts as long as the last of
-//! the three.
+//! the three. A call that is settled late does not know the window that is open then, so it leaves its end as it is.
 //!
 //! On one host clocks that count from boot tell the time, so processes may take an end for slightly different moments.
 //! Ends that differ by less than [`SLACK`] are the same.
@@ -11,7 +11,7 @@ use super::algorithm::WordAlgorithm;
 use super::block;
 use super::bounds::MAX_HITS;
 use super::error::LimitError;
-use super::fixed_window::{WindowAt, most_hits};
+use super::fixed_window::{WindowAt, stored_window};
 use super::op::Op;
 use super::reply::Reply;
 use super::span::SECOND;
@@ -75,19 +75,31 @@ impl CalendarWindow {
 
     /// The last moment and the hits of the window that is open at `now`, if one is; `end` is that of the calendar.
     fn find_open(&self, state: State, now: u64, end: u64) -> Option<(u64, u32)> {
-        let State::Window { ends_at: last, hits } = state else {
-            // A state inherited from an evicted bucket. Only its end is known, so no hit is left.
-            let last = state.expires_at().checked_sub(1).filter(|last| now <= *last)?;
-            return Some((last.min(end - 1), self.max_hits));
+        let (last, hits) = stored_window(state, self.max_hits)?;
+        let State::Window { .. } = state else {
+            return (now <= last).then_some((last.min(end - 1), hits));
         };
-        let hits = hits.min(most_hits(self.max_hits));
-        let is_same = (last + 1).abs_diff(end) <= SLACK;
+        let is_same = is_same(last + 1, end);
         let is_from_future = !is_same && last >= end && end - now > SLACK;
         match now <= last && !is_from_future {
             true => Some((last, hits)),
             false => (is_same || is_from_future).then_some((end - 1, hits)),
         }
     }
+}
+
+/// The last moment and the hits of the window that a call is settled in at `now`, as they are stored; none if it has ended.
+/// `expiry` is its end by the decision on the call, if there is one.
+fn find_charged(state: State, max_hits: u32, now: u64, expiry: Option<u64>) -> Option<(u64, u32)> {
+    let (last, hits) = stored_window(state, max_hits)?;
+    let is_window = matches!(state, State::Window { .. });
+    let is_open = |end: u64| is_window && now < end && is_same(last + 1, end);
+    (now <= last || expiry.is_some_and(is_open)).then_some((last, hits))
+}
+
+/// Whether two ends are those of one window.
+const fn is_same(end: u64, other: u64) -> bool {
+    end.abs_diff(other) <= SLACK
 }
 
 /// The ends, each at least a second after the other.
@@ -104,7 +116,11 @@ impl WordAlgorithm for CalendarWindow {
             return (R::of(decision), after);
         }
         let end = self.end_at(now);
-        let open = self.find_open(state, now, end);
+        let open = match op {
+            Op::Refund { expiry, .. } => find_charged(state, self.max_hits, now, expiry),
+            Op::Settle { expiry, .. } => find_charged(state, self.max_hits, now, Some(expiry)),
+            _ => self.find_open(state, now, end),
+        };
         let ends_at = open.map_or(end - 1, |(ends_at, _)| ends_at);
         // An end that no clock of this calendar could have written is corrected.
         let kept = match (open, state) {
@@ -116,7 +132,7 @@ impl WordAlgorithm for CalendarWindow {
         let open = open.map(|(_, hits)| hits);
         let window =
             WindowAt { max_hits: self.max_hits, now, open, ends_at, kept, always_ends: true };
-        let is_meant = |expiry: u64| expiry.abs_diff(ends_at + 1) <= SLACK;
+        let is_meant = |expiry: u64| is_same(expiry, ends_at + 1);
         let (decision, after) = window.apply(state, op, is_meant);
         (R::of(decision), after)
     }
@@ -159,6 +175,14 @@ mod tests {
 
     fn take(window: &CalendarWindow, state: State, now: u64) -> (Decision, State) {
         window.apply(state, now, &Op::Take { cost: 1 })
+    }
+
+    #[test]
+    fn decision_on_a_settlement_after_the_stored_end_expires_now() {
+        let (_, state) = take(&days(5), State::FULL, T - HOUR);
+        let settle = Op::Settle { cost: 1, expiry: T + 2 * SECOND };
+        let (decision, _) = days(5).apply::<Decision>(state, T + SECOND, &settle);
+        assert_eq!((decision.is_accepted(), decision.expires_at), (true, T + SECOND));
     }
 
     #[test]

@@ -33,7 +33,8 @@ pub struct Charge<'a> {
 pub struct JointDecision {
     /// Whether all enforced limits accepted, or the first one that could.
     pub is_accepted: bool,
-    /// The decision of each limit, and the state to remember; under [`JointRule::First`] of none after the one that accepts.
+    /// The decision of each limit, and the state to remember; under [`JointRule::First`] of none after the one that accepts. A limit
+    /// that is not charged keeps its state, but for times from the future, which are brought down.
     pub each: Vec<(Decision, StoredState)>,
 }
 
@@ -57,11 +58,11 @@ pub fn take_first(charges: &[Charge<'_>], now: u64) -> JointDecision {
     let mut each = Vec::with_capacity(charges.len());
     for charge in charges {
         let (decision, after) = apply(charge.limit, &charge.state, now, charge.op);
-        if decision.is_accepted() {
-            each.push((decision, after));
-            return JointDecision { is_accepted: true, each };
+        let is_accepted = decision.is_accepted();
+        each.push((decision, after));
+        if is_accepted {
+            return JointDecision { is_accepted, each };
         }
-        each.push((decision, charge.state.clone()));
     }
     JointDecision { is_accepted: false, each }
 }
@@ -78,8 +79,11 @@ pub fn take_all(charges: &[Charge<'_>], now: u64) -> JointDecision {
     if !charges.iter().zip(&taken).any(is_denied) {
         return JointDecision { is_accepted: true, each: taken };
     }
-    let peek = |charge: &Charge<'_>| (apply(charge, charge.op.peek()).0, charge.state.clone());
-    JointDecision { is_accepted: false, each: charges.iter().map(peek).collect() }
+    let deny = |charge: &Charge<'_>| {
+        let (_, corrected) = apply(charge, Op::Take { cost: 0 });
+        (apply(charge, charge.op.peek()).0, corrected)
+    };
+    JointDecision { is_accepted: false, each: charges.iter().map(deny).collect() }
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ impl Decision {
     /// The operation that charges a call this cost in place of what it took.
     pub const fn settle(&self, cost: u64) -> Op {
         match self.taken.checked_sub(cost) {
-            None | Some(0) => Op::Settle { cost: cost - self.taken },
+            None | Some(0) => Op::Settle { cost: cost - self.taken, expiry: self.expires_at },
             Some(rest) => Op::Refund { cost: rest, expiry: Some(self.expires_at) },
         }
     }
@@ -178,9 +178,10 @@ mod tests {
 
     #[test]
     fn call_is_settled_by_what_it_took_too_much_or_too_little() {
-        assert_eq!(ACCEPTED.settle(5), Op::Settle { cost: 2 });
-        assert_eq!(ACCEPTED.settle(3), Op::Settle { cost: 0 });
-        let refund = Op::Refund { cost: 2, expiry: Some(8 * SECOND) };
+        let expiry = 8 * SECOND;
+        assert_eq!(ACCEPTED.settle(5), Op::Settle { cost: 2, expiry });
+        assert_eq!(ACCEPTED.settle(3), Op::Settle { cost: 0, expiry });
+        let refund = Op::Refund { cost: 2, expiry: Some(expiry) };
         assert_eq!(ACCEPTED.settle(1), refund);
     }
 

@@ -59,13 +59,11 @@ impl FixedWindow {
     }
 
     /// The last moment and the hits of the window that is open at `now`, if one is.
-    fn find_open(&self, state: State, now: u64) -> Option<(u64, u32)> {
-        let (ends_at, hits) = match state {
-            State::Window { ends_at, hits } => (ends_at, hits.min(most_hits(self.max_hits))),
-            // A state inherited from an evicted bucket. Only its end is known, so no hit is left.
-            other => (other.expires_at().checked_sub(1)?, self.max_hits),
-        };
-        (now <= ends_at).then_some((ends_at.min(self.last_moment(now)), hits))
+    fn find_open(&self, state: State, now: u64, op: Op) -> Option<(u64, u32)> {
+        let (ends_at, hits) = stored_window(state, self.max_hits)?;
+        // An end from the future is brought down to one interval from now, unless other numbers may have made it.
+        let latest = if op.settles() { u64::MAX } else { self.last_moment(now) };
+        (now <= ends_at).then_some((ends_at.min(latest), hits))
     }
 }
 
@@ -106,30 +104,32 @@ pub(super) struct WindowAt {
     pub always_ends: bool,
 }
 
-/// The most hits that a window of this limit counts: twice the limit.
-pub(super) const fn most_hits(max_hits: u32) -> u32 {
-    // Does not wrap: the limit has 24 bits.
-    let twice = 2 * max_hits;
-    if twice < MAX_HITS { twice } else { MAX_HITS }
+/// The last moment and the hits of the window in this state, if it is one.
+pub(super) fn stored_window(state: State, max_hits: u32) -> Option<(u64, u32)> {
+    match state {
+        State::Window { ends_at, hits } => Some((ends_at, hits)),
+        // A state inherited from an evicted bucket. Only its end is known, so no hit is left.
+        other => Some((other.expires_at().checked_sub(1)?, max_hits)),
+    }
 }
 
 impl WindowAt {
     /// Applies an operation, to a `state`. A check is one hit; a reservation is a take, without a wait; a start is
-    /// denied. A refund is meant for the window if `is_meant` says so of its expiry.
+    /// denied.
+    ///
+    /// A call is settled in the window that it was charged to, whose end is its expiry, as `is_meant` says. If that window has
+    /// ended, nothing changes: the next one is for the calls that begin in it.
     #[inline(always)]
-    pub fn apply(
-        &self,
-        state: State,
-        op: Op,
-        is_meant: impl FnOnce(u64) -> bool,
-    ) -> (Decision, State) {
+    pub fn apply(&self, state: State, op: Op, is_meant: impl Fn(u64) -> bool) -> (Decision, State) {
         let Self { max_hits, now, open, ends_at, kept, always_ends } = *self;
         let hits = open.unwrap_or(0);
+        // A call may be settled in a window that has ended by the stored time, but not by the call's own.
+        let expires_at = (ends_at + 1).max(now);
         let accept = |hits: u32| Decision {
             verdict: Verdict::Accepted,
             now,
             retry_at: now,
-            expires_at: if open.is_some() || hits > 0 || always_ends { ends_at + 1 } else { now },
+            expires_at: if open.is_some() || hits > 0 || always_ends { expires_at } else { now },
             available: Available::hits(u64::from(max_hits.saturating_sub(hits))),
             taken: 0,
             wait: 0,
@@ -161,18 +161,19 @@ impl WindowAt {
                 let Decision { verdict, retry_at, .. } = take(cost).0;
                 (Decision { verdict, retry_at, ..accept(hits) }, state)
             }
-            Op::Refund { expiry: Some(expiry), .. } if open.is_none() || !is_meant(expiry) => {
+            Op::Refund { expiry: Some(expiry), .. } | Op::Settle { expiry, .. }
+                if open.is_none() || !is_meant(expiry) =>
+            {
                 (Decision { verdict: Verdict::Denied, ..accept(hits) }, kept)
             }
             Op::Refund { cost, .. } if open.is_some() && cost > 0 => {
                 let hits = u64::from(hits).saturating_sub(cost) as u32;
                 (accept(hits), State::Window { ends_at, hits })
             }
-            Op::Refund { .. } | Op::Settle { cost: 0 } => (accept(hits), kept),
-            Op::Settle { cost } => {
+            Op::Refund { .. } | Op::Settle { cost: 0, .. } => (accept(hits), kept),
+            Op::Settle { cost, .. } => {
                 // Fits a u32: at most the most hits.
-                let most = u64::from(most_hits(max_hits));
-                let hits = u64::from(hits).saturating_add(cost).min(most) as u32;
+                let hits = u64::from(hits).saturating_add(cost).min(MAX_HITS.into()) as u32;
                 (accept(hits), State::Window { ends_at, hits })
             }
             // A block was decided on above.
@@ -188,9 +189,8 @@ impl WindowAt {
 impl FixedWindow {
     #[inline(always)]
     fn apply_op(&self, state: State, now: u64, op: Op) -> (Decision, State) {
-        let open = self.find_open(state, now);
+        let open = self.find_open(state, now, op);
         let ends_at = open.map_or_else(|| self.last_moment(now), |(ends_at, _)| ends_at);
-        // An end from the future is brought down to one interval from now.
         let kept = match open {
             Some((ends_at, hits)) if state.expires_at() > ends_at + 1 => {
                 State::Window { ends_at, hits }

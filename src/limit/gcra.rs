@@ -16,12 +16,19 @@
 use super::algorithm::WordAlgorithm;
 use super::block;
 use super::bounds::MAX_DEBT;
-use super::decision::{Available, Decision, Verdict};
+use super::decision::{Available, Decision};
 use super::op::Op;
 use super::reply::Reply;
-use super::span::{FRACTION_BITS, GRAIN, Span, ceil_to_grain};
-use super::state::{State, max_ahead};
+use super::reserved::reserved;
+use super::span::{Span, ceil_to_grain};
+use super::state::State;
 use super::token_bucket::TokenBucket;
+use bucket::{Bucket, latest, overdrawn_until};
+
+pub use bucket::earliest_write;
+
+mod bucket;
+mod settle;
 
 impl WordAlgorithm for TokenBucket {
     #[inline(always)]
@@ -32,7 +39,7 @@ impl WordAlgorithm for TokenBucket {
             let latest = latest(self, now);
             if full_at <= latest {
                 let bucket = Bucket::at(self, State::Filling { full_at }, now, latest);
-                let (decision, after) = bucket.take(cost);
+                let (decision, after) = take(&bucket, cost);
                 return (R::of(decision), after);
             }
         }
@@ -71,307 +78,113 @@ fn apply_any(limit: &TokenBucket, state: State, now: u64, op: &Op) -> (Decision,
     if let Some(decided) = block::decide(state, now, op, limit.capacity) {
         return decided;
     }
-    let bucket = Bucket::new(limit, state, now);
+    let bucket = match op.settles() {
+        true => Bucket::as_stored(limit, state, now),
+        false => Bucket::new(limit, state, now),
+    };
     match op {
-        Op::Take { cost } => bucket.take(cost),
-        Op::TakeUpTo { most, least, leave } => bucket.take_up_to(most, least, leave),
-        Op::Peek { cost } => (bucket.peek(cost), state),
-        Op::Check => bucket.check(),
-        Op::Reserve { cost, max_wait } => bucket.reserve(cost, max_wait),
-        Op::Refund { cost, expiry } => bucket.refund(cost, expiry),
-        Op::Settle { cost } => bucket.settle(cost),
+        Op::Take { cost } => take(&bucket, cost),
+        Op::TakeUpTo { most, least, leave } => take_up_to(&bucket, most, least, leave),
+        Op::Peek { cost } => (peek(&bucket, cost), state),
+        Op::Check => check(&bucket),
+        Op::Reserve { cost, max_wait } => reserve(&bucket, cost, max_wait),
+        Op::Refund { cost, expiry } => settle::refund(&bucket, cost, expiry),
+        Op::Settle { cost, .. } => settle::settle(&bucket, cost),
         // A block was decided on above.
         Op::Reset | Op::Block { .. } => {
             (Bucket::new(limit, State::FULL, now).accept(), State::FULL)
         }
-        Op::Start { missing } => bucket.start(missing),
+        Op::Start { missing } => start(&bucket, missing),
     }
 }
 
-/// The earliest time that the clock can have shown when it wrote this state, in nanoseconds,
-/// rounded up by less than a microsecond. Meaningless for a state of another limit.
-pub fn earliest_write(limit: &TokenBucket, state: State) -> u64 {
-    let furthest = match state {
-        State::Filling { full_at } => full_at.ceil(),
-        State::Reserved { full_at, fraction, ahead } => {
-            (full_at + u64::from(fraction > 0)).saturating_sub(max_ahead(ahead))
-        }
-        State::Overdrawn { forgiven_at, .. } => forgiven_at,
-        // Another algorithm's.
-        _ => return 0,
+#[inline(always)]
+fn take(bucket: &Bucket<'_>, cost: u64) -> (Decision, State) {
+    if cost == 0 {
+        return (bucket.accept(), bucket.state);
+    }
+    if cost > bucket.limit.capacity {
+        return bucket.deny(Decision::NEVER);
+    }
+    let full_at = bucket.limit.add(bucket.full_at, bucket.limit.cost_in_time(cost));
+    if full_at > bucket.latest {
+        return bucket.deny(bucket.affordable_at(full_at));
+    }
+    bucket.accept_until(full_at, cost)
+}
+
+#[inline(never)]
+fn take_up_to(bucket: &Bucket<'_>, most: u64, least: u64, leave: u64) -> (Decision, State) {
+    let there = bucket.limit.tokens_in(bucket.available()).saturating_sub(leave);
+    let cost = most.min(there).max(least);
+    match take(bucket, cost.saturating_add(leave)) {
+        (needed, _) if needed.is_accepted() => take(bucket, cost),
+        denied => denied,
+    }
+}
+
+/// The answer of `take`, with the level that the bucket keeps.
+fn peek(bucket: &Bucket<'_>, cost: u64) -> Decision {
+    let Decision { verdict, retry_at, .. } = take(bucket, cost).0;
+    Decision { verdict, retry_at, ..bucket.accept() }
+}
+
+#[inline(never)]
+fn check(bucket: &Bucket<'_>) -> (Decision, State) {
+    let full_at = bucket.limit.add(bucket.full_at, bucket.limit.interval);
+    if full_at <= bucket.latest {
+        return bucket.accept_until(full_at, 1);
+    }
+    // A bucket that other numbers have made is forgiven nothing: it owes no more than one full refill pays for.
+    let most = bucket.limit.sub(bucket.furthest(), bucket.limit.interval).max(bucket.full_at);
+    if let Some(state) = bucket.charged_until(full_at.min(most)) {
+        return bucket.deny_charged(state);
+    }
+    // All is forgiven one full refill after this check. Both numbers are rounded up, against
+    // the caller.
+    let forgiven_at = ceil_to_grain(bucket.latest.ceil());
+    let state = overdrawn_until(full_at, forgiven_at);
+    bucket.deny_charged(state)
+}
+
+#[inline(never)]
+fn reserve(bucket: &Bucket<'_>, cost: u64, max_wait: u64) -> (Decision, State) {
+    if cost == 0 {
+        return (bucket.accept(), bucket.state);
+    }
+    if cost > bucket.limit.capacity {
+        return bucket.deny(Decision::NEVER);
+    }
+    let full_at = bucket.limit.add(bucket.full_at, bucket.limit.cost_in_time(cost));
+    if full_at <= bucket.latest {
+        return bucket.accept_until(full_at, cost);
+    }
+    let wait = bucket.affordable_at(full_at) - bucket.now;
+    let in_advance = bucket.charged_until(full_at);
+    // A bucket that other numbers have made keeps a debt of one capacity at most.
+    let longest = if in_advance.is_some() { bucket.limit.full.ns } else { MAX_DEBT };
+    let max_wait = max_wait.min(longest);
+    if wait > max_wait {
+        return bucket.deny(bucket.now + wait - max_wait);
+    }
+    let decision = Decision {
+        expires_at: full_at.ceil(),
+        available: Available::NOTHING,
+        taken: cost,
+        wait,
+        ..bucket.accept()
     };
-    furthest.saturating_sub(limit.full.ns)
+    let reserved = || reserved(bucket.limit, full_at, bucket.latest, 0);
+    (decision, in_advance.unwrap_or_else(reserved))
 }
 
-/// The latest time at which a bucket that owes nothing can be full.
-#[inline(always)]
-fn latest(limit: &TokenBucket, now: u64) -> Span {
-    limit.add(Span::from_ns(now), limit.full)
-}
-
-/// Cuts a timestamp from the future to the furthest that this limit allows; `latest` is one full
-/// refill from now. A state of another algorithm becomes a full bucket.
-#[inline(always)]
-fn without_future(state: State, latest: Span) -> State {
-    match state {
-        State::Filling { full_at } if full_at > latest => State::Filling { full_at: latest },
-        State::Reserved { full_at, ahead, .. } if full_at > latest.ceil() + max_ahead(ahead) => {
-            State::Reserved { full_at: latest.ceil() + max_ahead(ahead), fraction: 0, ahead }
-        }
-        State::Overdrawn { forgiven_at, debt } if forgiven_at > ceil_to_grain(latest.ceil()) => {
-            State::Overdrawn { forgiven_at: ceil_to_grain(latest.ceil()), debt }
-        }
-        State::Filling { .. } | State::Reserved { .. } | State::Overdrawn { .. } => state,
-        _ => State::FULL,
+#[inline(never)]
+fn start(bucket: &Bucket<'_>, missing: u64) -> (Decision, State) {
+    let now = Span::from_ns(bucket.now);
+    if bucket.state.expires_at() > bucket.now {
+        return bucket.deny(bucket.state.expires_at());
     }
-}
-
-/// When a bucket in this state is full, its debt paid. A debt that is forgiven by `now` counts
-/// for nothing.
-#[inline(always)]
-fn full_at(limit: &TokenBucket, state: State, now: u64) -> Span {
-    match state {
-        State::Filling { full_at } => limit.add(full_at, Span::default()),
-        State::Reserved { full_at, fraction, .. } => {
-            // Rounded down, for the fraction was rounded up. Never wraps: 24 bits times at most
-            // 2^30.
-            let part = (u64::from(fraction) * limit.parts) >> FRACTION_BITS;
-            limit.add(Span { ns: full_at, part }, Span::default())
-        }
-        State::Overdrawn { forgiven_at, debt } if forgiven_at > now => {
-            Span::from_ns(forgiven_at + debt.min(MAX_DEBT))
-        }
-        // A debt that is forgiven, or a state of another algorithm.
-        _ => Span::default(),
-    }
-}
-
-/// A bucket at a moment: a limit, and a state as the clock lets it be.
-struct Bucket<'a> {
-    limit: &'a TokenBucket,
-    now: u64,
-    /// The latest time at which a bucket that owes nothing can be full: one full refill from now.
-    latest: Span,
-    /// The state, without timestamps from the future.
-    state: State,
-    /// When the bucket is full again; not before now.
-    full_at: Span,
-}
-
-impl<'a> Bucket<'a> {
-    #[inline(always)]
-    fn new(limit: &'a TokenBucket, state: State, now: u64) -> Self {
-        let latest = latest(limit, now);
-        Self::at(limit, without_future(state, latest), now, latest)
-    }
-
-    /// `state` has no timestamp from the future.
-    #[inline(always)]
-    fn at(limit: &'a TokenBucket, state: State, now: u64, latest: Span) -> Self {
-        let full_at = full_at(limit, state, now).not_before(now);
-        Self { limit, now, latest, state, full_at }
-    }
-
-    /// What is in the bucket, as the time in which it came back.
-    #[inline(always)]
-    fn available(&self) -> Span {
-        self.limit.sub(self.latest, self.full_at)
-    }
-
-    #[inline(always)]
-    fn expires_at(&self) -> u64 {
-        self.state.expires_at().max(self.now)
-    }
-
-    /// Accepts a call that leaves the bucket as it is.
-    #[inline(always)]
-    fn accept(&self) -> Decision {
-        Decision {
-            verdict: Verdict::Accepted,
-            now: self.now,
-            retry_at: self.now,
-            expires_at: self.expires_at(),
-            available: Available::refill(self.available()),
-            taken: 0,
-            wait: 0,
-        }
-    }
-
-    /// Denies a call until `retry_at` and leaves the bucket as it is.
-    #[inline(always)]
-    fn deny(&self, retry_at: u64) -> (Decision, State) {
-        (Decision { verdict: Verdict::Denied, retry_at, ..self.accept() }, self.state)
-    }
-
-    /// Accepts a call that takes `taken` tokens, after which the bucket is full at `full_at`, which is not
-    /// after `latest`.
-    #[inline(always)]
-    fn accept_until(&self, full_at: Span, taken: u64) -> (Decision, State) {
-        let decision = Decision {
-            verdict: Verdict::Accepted,
-            now: self.now,
-            retry_at: self.now,
-            expires_at: full_at.ceil(),
-            available: Available::refill(self.limit.sub(self.latest, full_at)),
-            taken,
-            wait: 0,
-        };
-        (decision, State::Filling { full_at })
-    }
-
-    /// The first moment at which a call is accepted that would make the bucket full at `full_at`:
-    /// one full refill before that, or when all is forgiven.
-    #[inline(always)]
-    fn affordable_at(&self, full_at: Span) -> u64 {
-        let paid = self.limit.sub(full_at, self.limit.full).ceil();
-        match self.state {
-            State::Overdrawn { forgiven_at, .. } => paid.min(forgiven_at),
-            _ => paid,
-        }
-    }
-
-    #[inline(always)]
-    fn take(&self, cost: u64) -> (Decision, State) {
-        if cost == 0 {
-            return (self.accept(), self.state);
-        }
-        if cost > self.limit.capacity {
-            return self.deny(Decision::NEVER);
-        }
-        let full_at = self.limit.add(self.full_at, self.limit.cost_in_time(cost));
-        if full_at > self.latest {
-            return self.deny(self.affordable_at(full_at));
-        }
-        self.accept_until(full_at, cost)
-    }
-
-    #[inline(never)]
-    fn take_up_to(&self, most: u64, least: u64, leave: u64) -> (Decision, State) {
-        let there = self.limit.tokens_in(self.available()).saturating_sub(leave);
-        let cost = most.min(there).max(least);
-        match self.take(cost.saturating_add(leave)) {
-            (needed, _) if needed.is_accepted() => self.take(cost),
-            denied => denied,
-        }
-    }
-
-    /// The answer of `take`, with the level that the bucket keeps.
-    fn peek(&self, cost: u64) -> Decision {
-        let Decision { verdict, retry_at, .. } = self.take(cost).0;
-        Decision { verdict, retry_at, ..self.accept() }
-    }
-
-    #[inline(never)]
-    fn check(&self) -> (Decision, State) {
-        let full_at = self.limit.add(self.full_at, self.limit.interval);
-        if full_at <= self.latest {
-            return self.accept_until(full_at, 1);
-        }
-        // All is forgiven one full refill after this check. Both numbers are rounded up, against
-        // the caller.
-        let forgiven_at = ceil_to_grain(self.latest.ceil());
-        let debt = ceil_to_grain(full_at.ceil().saturating_sub(forgiven_at)).min(MAX_DEBT - GRAIN);
-        let state = State::Overdrawn { forgiven_at, debt };
-        let charged = Bucket::new(self.limit, state, self.now);
-        let retry_at =
-            charged.affordable_at(charged.limit.add(charged.full_at, self.limit.interval));
-        (Decision { verdict: Verdict::Denied, retry_at, ..charged.accept() }, state)
-    }
-
-    #[inline(never)]
-    fn reserve(&self, cost: u64, max_wait: u64) -> (Decision, State) {
-        if cost == 0 {
-            return (self.accept(), self.state);
-        }
-        if cost > self.limit.capacity {
-            return self.deny(Decision::NEVER);
-        }
-        let full_at = self.limit.add(self.full_at, self.limit.cost_in_time(cost));
-        if full_at <= self.latest {
-            return self.accept_until(full_at, cost);
-        }
-        let wait = self.affordable_at(full_at) - self.now;
-        let max_wait = max_wait.min(MAX_DEBT);
-        if wait > max_wait {
-            return self.deny(self.now + wait - max_wait);
-        }
-        let decision = Decision {
-            expires_at: full_at.ceil(),
-            available: Available::NOTHING,
-            taken: cost,
-            wait,
-            ..self.accept()
-        };
-        (decision, self.reserved_until(full_at))
-    }
-
-    /// The state of a bucket that is full at `full_at`, which is after `latest`.
-    fn reserved_until(&self, full_at: Span) -> State {
-        // Never wraps: a part is below 2^30. A fraction that rounds up to a whole nanosecond is
-        // carried.
-        let fraction = (full_at.part << FRACTION_BITS).div_ceil(self.limit.parts);
-        let beyond = self.limit.sub(full_at, self.latest).ceil().max(1);
-        State::Reserved {
-            full_at: full_at.ns + (fraction >> FRACTION_BITS),
-            fraction: (fraction & ((1 << FRACTION_BITS) - 1)) as u32,
-            ahead: (u64::BITS - (beyond - 1).leading_zeros()) as u8,
-        }
-    }
-
-    #[inline(never)]
-    fn refund(&self, cost: u64, expiry: Option<u64>) -> (Decision, State) {
-        let cost = self.limit.cost_in_time(cost);
-        let still_missing = expiry.map(|time| Span::from_ns(time.saturating_sub(self.now)));
-        if still_missing == Some(Span::default()) {
-            return (Decision { verdict: Verdict::Denied, ..self.accept() }, self.state);
-        }
-        let floor = Span::from_ns(self.now);
-        // An expiry is rounded up, so less than a nanosecond is kept back.
-        let (back, kept_back) = match still_missing {
-            Some(missing) if missing < cost => (missing, Span::from_ns(1)),
-            _ => (cost, Span::default()),
-        };
-        let full_at = if self.limit.add(floor, back) >= self.full_at {
-            floor
-        } else {
-            self.limit.add(self.limit.sub(self.full_at, back), kept_back)
-        };
-        let state = if full_at == floor { State::FULL } else { self.state_until(full_at) };
-        (Bucket::new(self.limit, state, self.now).accept(), state)
-    }
-
-    #[inline(never)]
-    fn settle(&self, cost: u64) -> (Decision, State) {
-        // What is beyond one capacity below empty is forgotten.
-        let furthest = self.limit.add(self.latest, self.limit.full).max(self.full_at);
-        let full_at = self.limit.add(self.full_at, self.limit.cost_in_time(cost)).min(furthest);
-        if full_at == self.full_at {
-            return (self.accept(), self.state);
-        }
-        let state = self.state_until(full_at);
-        (Bucket::new(self.limit, state, self.now).accept(), state)
-    }
-
-    /// The state of a bucket that is full at `full_at`. A debt that `check` made stays one, which is forgiven.
-    fn state_until(&self, full_at: Span) -> State {
-        match self.state {
-            _ if full_at <= self.latest => State::Filling { full_at },
-            State::Overdrawn { forgiven_at, .. } if forgiven_at > self.now => {
-                let debt = ceil_to_grain(full_at.ceil().saturating_sub(forgiven_at));
-                State::Overdrawn { forgiven_at, debt: debt.min(MAX_DEBT - GRAIN) }
-            }
-            _ => self.reserved_until(full_at),
-        }
-    }
-
-    #[inline(never)]
-    fn start(&self, missing: u64) -> (Decision, State) {
-        let now = Span::from_ns(self.now);
-        if self.full_at > now {
-            return self.deny(self.expires_at());
-        }
-        self.accept_until(self.limit.add(now, Span::from_ns(missing)).min(self.latest), 0)
-    }
+    bucket.accept_until(bucket.limit.add(now, Span::from_ns(missing)).min(bucket.latest), 0)
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 //! compare and swap call it in a loop; Redis has a server-side implementation, which the
 //! differential test in `tests/conformance.rs` holds to it.
 //!
-//! `token_bucket` has the numbers of a token bucket, `gcra` decides on one; `fixed_window`,
+//! `token_bucket` has the numbers of a token bucket, `gcra` decides on one; `reserved` is one with debts, `emptied` one that other
+//! numbers have made; `fixed_window`,
 //! `calendar_window` and `sliding_window` do both for a window. `permits` limits how many run at once. `block` denies every call until a
 //! time, whatever the algorithm; `compound`
 //! charges several limits or none.
@@ -19,13 +20,16 @@ mod calendar_window;
 mod compound;
 mod decision;
 mod duration;
+mod emptied;
 mod error;
 mod fixed_window;
 mod gcra;
 mod interval;
 mod op;
 mod permits;
+mod reach;
 mod reply;
+mod reserved;
 mod sliding_window;
 mod span;
 mod state;
@@ -47,6 +51,7 @@ pub use fixed_window::FixedWindow;
 pub use op::Op;
 pub use permits::{HeldPermits, PermitAnswer, PermitId, PermitLimit, PermitOp};
 pub use reply::Reply;
+pub use reserved::MAX_AHEAD;
 pub use sliding_window::{CondensedHits, Place, SlidingWindow};
 pub use span::{GRAIN, SECOND, Span};
 pub use state::State;

@@ -38,16 +38,18 @@ pub enum Op {
         cost: u64,
         /// The [`expires_at`](super::Decision::expires_at) of the decision that took them. A token bucket
         /// gives back no more than would still be missing without later calls: what came back by itself
-        /// is not given twice. A fixed window gives nothing back if another window is open. `None`: no
+        /// is not given twice. A fixed window gives nothing back if another one is open. `None`: no
         /// such bound.
         expiry: Option<u64>,
     },
-    /// Takes what a call cost beyond its estimate, also if it is not there: at most until the bucket lacks two
-    /// capacities, or the window has twice its hits. A sliding window fills up and no more. In a bucket that a
-    /// `Check` has overdrawn it is forgiven with the debt. Denied by a block alone.
+    /// Takes what a call cost beyond its estimate, also if the bucket has less: then it owes one capacity at most. In a bucket that
+    /// a `Check` has overdrawn it is forgiven with the debt. A sliding window fills up and no more. Denied by a block, and by a fixed window if another one is open.
     Settle {
         /// Tokens.
         cost: u64,
+        /// The [`expires_at`](super::Decision::expires_at) of the decision that took the estimate: names the fixed
+        /// window.
+        expiry: u64,
     },
     /// Makes the bucket full, and ends a block.
     Reset,
@@ -117,8 +119,9 @@ impl Op {
         Self::Peek { cost: self.needs() }
     }
 
-    /// Whether it corrects what an earlier call took.
-    pub const fn corrects(self) -> bool {
+    /// Whether it settles what an earlier call took. It moves the state by its own cost, and brings no time from the
+    /// future down: the state may have been made by other numbers.
+    pub const fn settles(self) -> bool {
         matches!(self, Self::Refund { .. } | Self::Settle { .. })
     }
 
@@ -140,12 +143,13 @@ mod tests {
     }
 
     #[test]
-    fn refund_alone_is_not_repeated_and_corrects_as_a_settled_call_does() {
+    fn refund_alone_is_not_repeated_and_settles_as_a_further_charge_does() {
         let refund = Op::Refund { cost: 1, expiry: None };
         for op in [Op::Take { cost: 1 }, Op::Check, Op::Reset, Op::Peek { cost: 1 }] {
-            assert!(op.may_repeat() && !op.corrects(), "{op:?}");
+            assert!(op.may_repeat() && !op.settles(), "{op:?}");
         }
-        assert!(Op::Settle { cost: 1 }.may_repeat() && Op::Settle { cost: 1 }.corrects());
-        assert!(!refund.may_repeat() && refund.corrects());
+        let settle = Op::Settle { cost: 1, expiry: 1 };
+        assert!(settle.may_repeat() && settle.settles());
+        assert!(!refund.may_repeat() && refund.settles());
     }
 }

@@ -70,7 +70,9 @@ impl SlidingWindow {
         if let Some((decision, after)) = block::decide(word, now, op, self.max_hits.into()) {
             return (decision, after.into());
         }
-        let hits = LiveHits::new(self, state, now);
+        // Other numbers may have taken the hits that a call is settled among.
+        let latest = if op.settles() { u64::MAX } else { now + self.interval };
+        let hits = LiveHits::new(self, state, now, latest);
         let decided = match op {
             Op::Take { cost } | Op::Reserve { cost, .. } => hits.take(cost),
             Op::Check => hits.take(1),
@@ -87,10 +89,10 @@ impl SlidingWindow {
                 return (peek, state.clone());
             }
             Op::Refund { cost, expiry } => hits.refund(cost, expiry),
-            Op::Settle { cost } => hits.take(cost.min(hits.left())),
+            Op::Settle { cost, .. } => hits.take(cost.min(hits.left())),
             // A block was decided on above.
             Op::Reset | Op::Block { .. } => {
-                let full = LiveHits::new(self, &StoredState::FULL, now).decision(0);
+                let full = LiveHits::new(self, &StoredState::FULL, now, latest).decision(0);
                 return (full, StoredState::FULL);
             }
             Op::Start { .. } => (Decision { verdict: Verdict::Denied, ..hits.decision(0) }, None),
@@ -126,7 +128,9 @@ impl CondensedHits {
     /// The window `hits` at `now`, for an operation that takes hits, as often as it may be applied. `denied`: the decision that
     /// denies it, if one does.
     pub fn new(window: &SlidingWindow, hits: &Hits, now: u64, denied: Option<&Decision>) -> Self {
-        let expiries = LiveHits::new(window, &StoredState::Hits(hits.clone()), now).expiries;
+        let latest = now + window.interval;
+        let expiries =
+            LiveHits::new(window, &StoredState::Hits(hits.clone()), now, latest).expiries;
         let last = expiries.last().copied().unwrap_or(now);
         let first = denied.map_or(now, |denied| denied.retry_at.min(last));
         let early = expiries.iter().filter(|time| **time <= first).count();
@@ -150,7 +154,7 @@ impl CondensedHits {
 struct LiveHits<'a> {
     window: &'a SlidingWindow,
     now: u64,
-    /// When each hit that has not left yet will leave: at most one interval from now, the earliest first.
+    /// When each hit that has not left yet will leave, the earliest first.
     expiries: Vec<u64>,
     /// Whether a hit was from the future, left by a clock that has gone back since.
     is_corrected: bool,
@@ -160,9 +164,9 @@ struct LiveHits<'a> {
 type Decided = (Decision, Option<Vec<u64>>);
 
 impl<'a> LiveHits<'a> {
-    fn new(window: &'a SlidingWindow, state: &StoredState, now: u64) -> Self {
+    /// Hits that leave after `latest` are brought down to it.
+    fn new(window: &'a SlidingWindow, state: &StoredState, now: u64, latest: u64) -> Self {
         let hits = if let StoredState::Hits(hits) = state { hits.as_slice() } else { &[] };
-        let latest = now + window.interval;
         let expiries = hits.iter().filter(|time| **time > now).map(|time| (*time).min(latest));
         let is_corrected = hits.last().is_some_and(|last| *last > latest);
         Self { window, now, expiries: expiries.collect(), is_corrected }
@@ -209,6 +213,8 @@ impl<'a> LiveHits<'a> {
         let decision = self.decision(cost);
         let mut expiries = self.expiries.clone();
         expiries.extend((0..cost).map(|_| decision.expires_at));
+        // Hits of a longer interval leave later.
+        expiries.sort_unstable();
         (decision, Some(expiries))
     }
 
@@ -261,7 +267,8 @@ impl WordAlgorithm for Place {
             return (R::of(decision), after);
         }
         let latest = now + self.interval;
-        let leaves_at = Self::leaves_at(state).min(latest);
+        let stored = Self::leaves_at(state);
+        let leaves_at = stored.min(latest);
         let is_taken = leaves_at > now;
         let decision = Decision {
             verdict: Verdict::of(!is_taken),
@@ -280,7 +287,8 @@ impl WordAlgorithm for Place {
             }
             Op::Take { .. } | Op::Start { .. } if is_taken => (decision, hit_until(leaves_at)),
             Op::Refund { expiry, .. } => {
-                let goes = is_taken && expiry.is_none_or(|expiry| expiry == leaves_at);
+                // Not as it was brought down: a hit of a longer interval is another one.
+                let goes = is_taken && expiry.is_none_or(|expiry| expiry == stored);
                 (
                     Decision { verdict: Verdict::of(goes), ..decision },
                     if goes { State::FULL } else { state },

@@ -1,5 +1,6 @@
 //! What a store remembers of one bucket.
 
+use super::reach::from_reach;
 use super::span::Span;
 
 /// What a store remembers of one bucket.
@@ -19,8 +20,8 @@ pub enum State {
         full_at: u64,
         /// The fraction of a nanosecond to add, in 2⁻²⁴, rounded up.
         fraction: u32,
-        /// How far `full_at` lay beyond one full refill when it was written, as the exponent of a
-        /// power of two, rounded up. A `full_at` beyond that comes from a clock that went back.
+        /// How far `full_at` lay beyond one full refill when it was written: at most another one, doubled so
+        /// often. A `full_at` beyond that comes from a clock that went back or from a longer interval.
         ahead: u8,
     },
     /// A bucket overdrawn by `check`, which charges denied calls too.
@@ -30,6 +31,14 @@ pub enum State {
         forgiven_at: u64,
         /// How much longer the bucket would take to be full. A multiple of [`GRAIN`](super::GRAIN).
         debt: u64,
+    },
+    /// A bucket that was found emptier than its limit allows. See [`emptied`](super::emptied).
+    Emptied {
+        /// When it was empty by any numbers, in nanoseconds.
+        at: u64,
+        /// How long after that it is full by the numbers that made it: microseconds as 18 bits, and above them the exponent
+        /// of a power of two, 6 bits.
+        reach: u32,
     },
     /// A fixed window.
     Window {
@@ -56,19 +65,11 @@ impl State {
             Self::Filling { full_at } => full_at.ceil(),
             Self::Reserved { full_at, fraction, .. } => full_at + (fraction > 0) as u64,
             Self::Overdrawn { forgiven_at, .. } => forgiven_at,
+            Self::Emptied { at, reach } => at.saturating_add(from_reach(reach)),
             Self::Window { ends_at, hits } => ends_at + (hits > 0) as u64,
             Self::Blocked { until } => until,
         }
     }
-}
-
-/// The longest time that a reservation may lie ahead, in nanoseconds, from the exponent kept in
-/// [`State::Reserved`].
-///
-/// At most 2⁵⁷, more than the longest debt. Only a reservation on top of such a debt, under a limit
-/// of years, lies further ahead: then some debt of denied calls is forgiven, never a token taken.
-pub(super) const fn max_ahead(ahead: u8) -> u64 {
-    1 << if ahead < 57 { ahead } else { 57 }
 }
 
 #[cfg(test)]
@@ -81,13 +82,5 @@ mod tests {
         assert_eq!([window(0), window(1)].map(State::expires_at), [7, 8]);
         let reserved = |fraction| State::Reserved { full_at: 7, fraction, ahead: 0 };
         assert_eq!([reserved(0), reserved(1)].map(State::expires_at), [7, 8]);
-    }
-
-    #[test]
-    fn reservation_lies_ahead_by_a_power_of_two_up_to_a_longest() {
-        assert_eq!(
-            [0, 1, 56, 57, 58, u8::MAX].map(max_ahead),
-            [0, 1, 56, 57, 57, 57].map(|n| 1 << n)
-        );
     }
 }

@@ -75,9 +75,10 @@ pub(super) fn count(
 ///
 /// Those of [`take_all`].
 pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<bool> {
-    if take_all_on_host(members, frozen) {
-        let count =
-            |it: &Member<'_>| it.limiter.statistics.count_accepted(&it.context(), Some(it.limit));
+    if let Some(now) = take_all_on_host(members, frozen) {
+        let count = |it: &Member<'_>| {
+            it.limiter.statistics.count_accepted(&it.context(), Some(it.limit), || now)
+        };
         let mistakes = members.iter().map(count).reduce(Event::both).flatten();
         return Report::answered(true, DecidedBy::Store).before(mistakes);
     }
@@ -112,17 +113,18 @@ pub(super) fn finish(
 }
 
 /// Takes from all limits if all of them are on this host and accept: the usual case there, with one reading
-/// of the clock and without what a decision costs (`make bench`, `Compound`). Returns false if that is not so;
+/// of the clock and without what a decision costs (`make bench`, `Compound`). Returns the time of the call; None if that is not so:
 /// then nothing is taken. Nothing is counted.
-fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> bool {
+fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> Option<u64> {
     let is_on_host = |member: &Member<'_>| member.guard().is_none();
     if members.len() > MAX_MEMBERS || !members.iter().all(is_on_host) {
-        return false;
+        return None;
     }
-    let time = frozen.map_or_else(|| Time::Read(boot_time()), Time::Frozen);
+    let now = boot_time();
+    let time = frozen.map_or(Time::Read(now), Time::Frozen);
     // The first limit is not looked at: its charge comes next and answers the same.
     if !members.iter().skip(1).all(|member| member.would_accept(time)) {
-        return false;
+        return None;
     }
     let mut charged = [0; MAX_MEMBERS];
     for (i, (member, charged_until)) in members.iter().zip(&mut charged).enumerate() {
@@ -132,9 +134,9 @@ fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> bool {
                 // Not at `time`: a charge may be later.
                 let (before, time) = (members.iter().zip(charged).take(i), Time::from(frozen));
                 before.rev().for_each(|(member, expires_at)| member.undo(expires_at, time));
-                return false;
+                return None;
             }
         }
     }
-    true
+    Some(now)
 }

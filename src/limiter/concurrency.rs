@@ -67,6 +67,11 @@ pub fn acquire(
             closed: None,
         },
     );
+    if let Some(guard) = &limiter.guard
+        && taken.by_store().is_some_and(Option::is_some)
+    {
+        guard.host.note_write(boot_time());
+    }
     let cause = || permit_denial(limiter, limit, taken.decided_by);
     let count = |taken: &Report<_>| {
         limiter.statistics.count(context, None, &TAKE, taken, Option::is_some, boot_time, cause)
@@ -156,7 +161,8 @@ fn ask_permits<T>(
 ) -> Report<T> {
     let ask = || Ok(ask(permits(limiter)?)?.into());
     let Some(guard) = &limiter.guard else { return Report::of_local(ask()) };
-    guard.call(Asked { breaker, timeouts: limiter.timeouts, sent: boot_time() }, ask, answers)
+    let (timeouts, sent) = (limiter.timeouts, boot_time());
+    guard.call(Asked { breaker, timeouts, trips: 1, sent }, ask, answers)
 }
 
 /// The breaker of the server that has a key's permits.

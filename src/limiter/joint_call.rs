@@ -176,6 +176,7 @@ impl<'a> JointCall<'a> {
             if let (Some(member), Some(call)) = (self.members.first(), calls.first_mut()) {
                 *call = Some(self.ask_one(member, member.peek()));
             }
+            self.members.iter().zip(&mut calls).for_each(|(it, call)| self.correct(it, call));
             return calls;
         }
         for (i, member) in self.members.iter().enumerate() {
@@ -189,17 +190,33 @@ impl<'a> JointCall<'a> {
                 for (member, call) in self.members.iter().zip(before).rev() {
                     self.give_back(member, call);
                 }
+                let rest = self.members.iter().zip(&mut calls).skip(i + 1);
+                rest.for_each(|(member, call)| self.correct(member, call));
                 break;
             }
         }
         calls
     }
 
+    /// Lets a limit that was looked at bring a time from the future down, if it may have one: a peek leaves it as it is.
+    fn correct(&self, member: &Member<'_>, call: &mut Option<Report>) {
+        let has_state = |seen: &Report| {
+            matches!(seen.decided_by, DecidedBy::Store | DecidedBy::Host)
+                && seen.answer.as_ref().is_ok_and(|seen| member.limit.may_be_corrected(seen))
+        };
+        if call.as_ref().is_some_and(has_state) {
+            let corrected = self.ask_one(member, Op::Take { cost: 0 });
+            *call = call.take().map(|seen| after(seen, Some(corrected)));
+        }
+    }
+
     /// Gives back what a call has taken, and looks at the limit again.
     fn give_back(&self, member: &Member<'_>, call: &mut Option<Report>) {
         let Some(Report { answer: Ok(decision), decided_by, .. }) = &call else { return };
         let (Member { limiter, identifier, limit, .. }, decided_by) = (*member, *decided_by);
-        let settlement = Settlement { limiter, identifier, limit, decision, decided_by, cost: 0 };
+        let in_force = None;
+        let settlement =
+            Settlement { limiter, identifier, limit, in_force, decision, decided_by, cost: 0 };
         // If the server fails now, the charge stays.
         let refunded = settlement.settle(self.frozen);
         let seen = self.ask_one(member, member.peek()).after(refunded.event);

@@ -23,14 +23,15 @@ mod settings;
 mod settlement;
 mod together;
 
-pub use crate::guard::{DecidedBy, Event, Host, Policy, Report, ServerStatus};
+pub use crate::guard::{DecidedBy, Event, Host, Policy, Report, ServerStatus, forget_server};
 pub use crate::identifier::{Identifier, MAX_IDENTIFIER, client_identifier};
 pub use crate::mapped::{FileSettings, MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
 pub use crate::net::Timeouts;
 pub use crate::statistics::{
-    CallContext, DenialCause, DenialReason, DeniedBy, InferredName, LONGEST_IDENTIFIER, LimitName,
-    LimitStatistics, LoggedDenial, Outcome, RecordHandle, Statistics, StatisticsFile, Status,
-    TableStatus, infer_name, prometheus, unix_time,
+    CallContext, CallsOfMinute, DenialCause, DenialReason, DeniedBy, InferredName,
+    LONGEST_IDENTIFIER, LimitName, LimitStatistics, LoggedDenial, Outcome, RecordHandle,
+    Statistics, StatisticsFile, Status, TableStatus, describe_likely_proxy, infer_name, prometheus,
+    unix_time,
 };
 /// What the layer above needs of the stores: it imports nothing from them itself.
 pub use crate::store::KeyHash;

@@ -4,6 +4,7 @@ mod limit;
 mod section;
 
 use crate::dsn::sanitize;
+use crate::limit::Limit;
 use limit::mistake;
 pub use limit::{Algorithm, CALENDAR, CONCURRENCY, DEFAULT_LIFETIME, FileError, NamedLimit, Rule};
 use section::{Finished, Section};
@@ -102,6 +103,15 @@ impl NamedLimits {
     pub fn find(&self, name: &[u8]) -> Option<&NamedLimit> {
         let found = self.limits.binary_search_by(|limit| limit.name.as_bytes().cmp(name));
         self.limits.get(found.ok()?)
+    }
+
+    /// The numbers of the limit of this name, if the identifier is one of its clients. A calendar's are not known here.
+    pub fn limit_on(&self, name: &[u8], identifier: &[u8]) -> Option<&Limit> {
+        let NamedLimit { key, rule: Rule::One { limit, .. }, .. } = self.find(name)? else {
+            return None;
+        };
+        let client = identifier.strip_prefix(key.as_bytes())?;
+        client.starts_with(b":").then_some(limit)
     }
 
     /// All limits and sets, in the order of their names.

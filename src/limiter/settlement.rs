@@ -19,6 +19,8 @@ pub struct Settlement<'a> {
     pub identifier: &'a [u8],
     /// Its limit.
     pub limit: &'a Limit,
+    /// The numbers that are in force for the limit now, if the caller knows them.
+    pub in_force: Option<&'a Limit>,
     /// The decision.
     pub decision: &'a Decision,
     /// What made it.
@@ -66,13 +68,13 @@ pub fn settle(each: &[Settlement<'_>], frozen: Option<u64>) -> Report<Vec<Settle
     }
 }
 
-impl Settlement<'_> {
+impl<'a> Settlement<'a> {
     /// What there is to change; or, without that, whether the call is charged what it cost.
     fn op(&self) -> std::result::Result<Op, bool> {
         let Self { limit, decision, decided_by, cost, .. } = *self;
         match decision.settle(cost) {
             _ if decision.taken == 0 => Err(false),
-            Op::Settle { cost: 0 } => Err(true),
+            Op::Settle { cost: 0, .. } => Err(true),
             Op::Refund { cost, .. } if decided_by == DecidedBy::Lease => {
                 match still_missing(limit, decision).min(cost) {
                     0 => Err(false),
@@ -83,20 +85,33 @@ impl Settlement<'_> {
         }
     }
 
+    /// The numbers to settle by. The time of a token changes with the interval: of the decision's own and of those in force
+    /// now, the ones that count against the caller.
+    fn limit_for(&self, op: Op) -> &'a Limit {
+        let (Limit::TokenBucket(own), Some(current @ Limit::TokenBucket(now))) =
+            (self.limit, self.in_force)
+        else {
+            return self.limit;
+        };
+        let is_cheaper = now.cost_in_time(1).ceil() < own.cost_in_time(1).ceil();
+        let gives_back = matches!(op, Op::Refund { .. });
+        if is_cheaper == gives_back { current } else { self.limit }
+    }
+
     /// Settles the decision.
     ///
     /// # Errors
     ///
     /// Those of [`Limiter::decide`].
     pub fn settle(&self, frozen: Option<u64>) -> Report<Settled> {
-        let Self { limiter, identifier, limit, decided_by, .. } = *self;
+        let Self { limiter, identifier, decided_by, .. } = *self;
         let op = match self.op() {
             Ok(op) => op,
             Err(is_done) => {
                 return Report::answered(Settled::without_asking(is_done), decided_by);
             }
         };
-        let key_hash = Cell::default();
+        let (limit, key_hash) = (self.limit_for(op), Cell::default());
         let key = limiter.plain_key(identifier, limit, &key_hash);
         let request = limiter.request(&key, limit, &op, frozen.into());
         let on_host = |answer: Result<Answer>| Report::of_local(answer).map(|it| it.map(Some));
@@ -118,7 +133,7 @@ fn settle_together(each: &[Settlement<'_>], frozen: Option<u64>) -> Option<Vec<R
         return None;
     }
     let members: Vec<_> =
-        with_ops().zip(&caches).map(|((it, _), cache)| member(it, cache)).collect();
+        with_ops().zip(&caches).map(|((it, op), cache)| member(it, op, cache)).collect();
     let asked: Vec<Op> = with_ops().map(|(_, op)| op).collect();
     let mut event = None;
     let mut answers =
@@ -169,10 +184,11 @@ fn settled(report: Report<Option<Decision>>, limiter: &Limiter) -> Report<Settle
 
 fn member<'a>(
     settlement: &Settlement<'a>,
+    op: Op,
     cache: &'a (Cell<crate::store::KeyHash>, Cell<crate::statistics::RecordHandle>),
 ) -> Member<'a> {
-    let Settlement { limiter, identifier, limit, .. } = *settlement;
-    let (key_hash, record) = cache;
+    let Settlement { limiter, identifier, .. } = *settlement;
+    let (limit, (key_hash, record)) = (settlement.limit_for(op), cache);
     Member { limiter, identifier, name: None, key_hash, record, limit, cost: 0, leave: 0 }
 }
 

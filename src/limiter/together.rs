@@ -27,11 +27,11 @@ pub(super) fn decide_together(
     }
     let joint = |(member, request): (&Member<'_>, _)| JointRequest {
         request,
-        is_enforced: member.limiter.is_enforced() && !request.op.corrects(),
+        is_enforced: member.limiter.is_enforced() && !request.op.settles(),
     };
     let joint: Vec<_> = members.iter().zip(requests.iter().copied()).map(joint).collect();
     let Request { key, timeouts, .. } = *requests.first()?;
-    let asked = first_guard.asked(key, *timeouts, boot_time());
+    let asked = first_guard.asked(key, ops, *timeouts, boot_time());
     let decisions = match first_guard.ask(asked, event, || store.decide_all(&joint, rule)) {
         Ok(decisions) => decisions,
         Err(no_answer) => return Some(Err(no_answer)),
@@ -39,5 +39,11 @@ pub(super) fn decide_together(
     for ((guard, request), decision) in guards.iter().zip(&requests).zip(&decisions) {
         guard.note_decision(request, *decision, asked.sent);
     }
+    let mut accepted = decisions.iter().map(|decision| decision.is_accepted());
+    let are_accepted = match rule {
+        JointRule::All => accepted.all(|it| it),
+        JointRule::First => accepted.any(|it| it),
+    };
+    ops.iter().for_each(|op| first_guard.note_write(are_accepted, op, asked.sent));
     Some(Ok(decisions))
 }

@@ -1,7 +1,7 @@
 //! Stores: where the state of buckets and windows lives.
 //!
 //! * [`request`]: what a caller asks of a store, and the trait [`Store`]; [`answer`]: what it answers;
-//!   [`remote`]: what only a store on servers has
+//!   [`remote`]: what only a store on servers has; [`writes`]: writes that may wait for a lock
 //! * [`permits`]: what a caller asks of a store that holds permits
 //! * [`key`], [`kind`]: names a bucket or a window
 //! * [`array`], [`shm`]: stores on this host; [`redis`], [`memcached`], [`mysql`]: stores on servers
@@ -22,6 +22,7 @@ mod remote;
 mod request;
 pub mod shm;
 pub mod swap;
+mod writes;
 
 pub use answer::Answer;
 pub use key::{Key, KeyHash};
@@ -44,3 +45,4 @@ pub use remote::RemoteStore;
 #[cfg(test)]
 pub use request::tests::with_request;
 pub use request::{JointRequest, Request, Store, Time};
+pub use writes::{WriteOutcome, Writes};

@@ -35,7 +35,7 @@ pub fn row_name(key: &Key<'_>) -> Vec<u8> {
     name_with(key, |byte| byte.is_ascii_graphic() || byte == b' ' && !ends_in_space)
 }
 
-/// The name on Redis of a key with this prefix that no identifier has.
+/// The name on Redis and memcached of a key with this prefix that no identifier has.
 pub fn unused_name(prefix: &[u8]) -> Vec<u8> {
     [prefix, HASH_MARK].concat()
 }

@@ -9,6 +9,7 @@
 //! | 12 | window | ends at: seconds (5), nanoseconds (4); hits (3) |
 //! | 13 | filling | full at: seconds (5), nanoseconds (4); parts of one more (4) |
 //! | 14 | reserved | full at: seconds (5), nanoseconds (4); fraction (4); ahead (1) |
+//! | 15 | emptied | at: seconds (5), nanoseconds (4); 0 (2); reach (4) |
 //! | 18 | overdrawn | forgiven at: seconds (5), nanoseconds (4); debt: seconds (5), nanoseconds (4) |
 //! | 1 + 9 n | n hits in a sliding window | 0 (1); for each hit, the earliest first, when it leaves: seconds (5), nanoseconds (4) |
 
@@ -49,6 +50,11 @@ fn encode_word(state: State) -> Vec<u8> {
         State::Overdrawn { forgiven_at, debt } => {
             put_time(&mut bytes, forgiven_at);
             put_time(&mut bytes, debt);
+        }
+        State::Emptied { at, reach } => {
+            put_time(&mut bytes, at);
+            bytes.extend([0, 0]);
+            bytes.extend(reach.to_be_bytes());
         }
         State::Window { ends_at, hits } => {
             put_time(&mut bytes, ends_at);
@@ -93,6 +99,7 @@ fn decode_word(bytes: &[u8]) -> Option<State> {
             let fraction = u32::from_be_bytes([a, b, c, d]);
             State::Reserved { full_at: first, fraction, ahead }
         }
+        [0, 0, a, b, c, d] => State::Emptied { at: first, reach: u32::from_be_bytes([a, b, c, d]) },
         _ => {
             let (debt, []) = take_time(rest)? else { return None };
             State::Overdrawn { forgiven_at: first, debt }
@@ -137,6 +144,7 @@ mod tests {
                 State::Filling { full_at: Span { ns: a, part: part.into() } },
                 State::Reserved { full_at: a, fraction: part >> 6, ahead },
                 State::Overdrawn { forgiven_at: a, debt: b },
+                State::Emptied { at: a, reach: part >> 6 },
                 State::Window { ends_at: a, hits: part >> 6 },
                 State::Blocked { until: a },
             ] {

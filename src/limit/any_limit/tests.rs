@@ -48,7 +48,7 @@ fn ends_of_a_calendar_are_told_by_the_clock_of_this_host() {
 #[test]
 fn operation_takes_what_is_there_or_nothing() {
     let up_to = |most, least, leave| Op::TakeUpTo { most, least, leave };
-    let takes = [Op::Take { cost: 5 }, Op::Check, up_to(6, 3, 2), Op::Settle { cost: 1 }];
+    let takes = [Op::Take { cost: 5 }, Op::Check, up_to(6, 3, 2)];
     let nothing = [
         Op::Peek { cost: 1 },
         Op::Refund { cost: 1, expiry: None },
@@ -60,6 +60,10 @@ fn operation_takes_what_is_there_or_nothing() {
             assert!(limit.takes(op), "{limit:?} {op:?}");
             assert_ne!(apply(&limit, &StoredState::FULL, T, op).1, StoredState::FULL);
         }
+        let (taken, state) = apply(&limit, &StoredState::FULL, T, Op::Take { cost: 1 });
+        let settle = taken.settle(2);
+        assert!(limit.takes(settle));
+        assert_ne!(apply(&limit, &state, T, settle).1, state);
         for op in nothing {
             assert!(!limit.takes(op), "{limit:?} {op:?}");
         }

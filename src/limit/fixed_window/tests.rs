@@ -87,13 +87,13 @@ impl Count {
                 let is_meant = self.open.is_some() && expiry == Some(end);
                 (expiry.is_none() || is_meant, before.saturating_sub(cost))
             }
-            Op::Settle { cost } => (true, (before + cost).min(2 * self.limit)),
+            Op::Settle { cost, expiry } => (self.open.is_some() && expiry == end, before + cost),
             Op::Reset => (true, 0),
             Op::Start { .. } | Op::Block { .. } => (false, before),
         };
         let retry_at = match is_accepted {
             true => now,
-            false if matches!(op, Op::Refund { .. }) => now,
+            false if op.settles() => now,
             false if op.needs() > self.limit => Decision::NEVER,
             false => end,
         };
@@ -119,7 +119,7 @@ fn ops() -> impl Strategy<Value = Op> {
         1 => Just(Op::Check),
         1 => (0u64..5, 0u64..9).prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
         2 => (0u64..4, expiry).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
-        2 => (0u64..5).prop_map(|cost| Op::Settle { cost }),
+        2 => (0u64..5, 1u64..6).prop_map(|(cost, n)| Op::Settle { cost, expiry: T + n * INTERVAL / 2 }),
         1 => Just(Op::Reset),
         1 => (0u64..9).prop_map(|missing| Op::Start { missing }),
     ]
@@ -142,10 +142,13 @@ proptest! {
         let (mut state, mut now) = (StoredState::FULL, T);
         for (op, quarters) in calls {
             now += quarters * INTERVAL / 4;
-            // A refund is meant for the window that is open now, as often as not.
+            // A call is settled in the window that is open now, as often as not.
             let op = match op {
                 Op::Refund { cost, expiry: Some(_) } if quarters % 2 == 0 => {
                     Op::Refund { cost, expiry: count.open.map(|(end, _)| end) }
+                }
+                Op::Settle { cost, .. } if quarters % 2 == 0 => {
+                    Op::Settle { cost, expiry: count.open.map_or(0, |(end, _)| end) }
                 }
                 op => op,
             };

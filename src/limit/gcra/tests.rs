@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::limit::bounds::{MAX_CAPACITY, MAX_NOW, MAX_RATE, MAX_REFILL};
+use crate::limit::emptied::emptied;
 use crate::limit::error::LimitError;
-use crate::limit::span::SECOND;
+use crate::limit::span::{GRAIN, SECOND};
 use proptest::prelude::*;
 
 mod edges;
@@ -37,7 +38,7 @@ fn ops() -> impl Strategy<Value = Op> {
         1 => (0u64..4).prop_map(|cost| Op::Peek { cost }),
         1 => (0u64..4, 0u64..20).prop_map(|(cost, s)| Op::Reserve { cost, max_wait: s * SECOND }),
         1 => (0u64..4).prop_map(|cost| Op::Refund { cost, expiry: None }),
-        1 => (0u64..60).prop_map(|cost| Op::Settle { cost }),
+        1 => (0u64..60).prop_map(|cost| Op::Settle { cost, expiry: 0 }),
         1 => (1u64..6, 0u64..4).prop_map(|(least, leave)| Op::TakeUpTo { most: 5, least: least.min(5), leave }),
     ]
 }
@@ -61,6 +62,7 @@ fn any_state() -> impl Strategy<Value = State> {
             .prop_map(|(full_at, fraction, ahead)| State::Reserved { full_at, fraction, ahead }),
         (time(), time()).prop_map(|(forgiven_at, debt)| State::Overdrawn { forgiven_at, debt }),
         time().prop_map(|until| State::Blocked { until }),
+        (time(), any::<u32>()).prop_map(|(at, reach)| State::Emptied { at, reach }),
     ]
 }
 
@@ -170,7 +172,8 @@ proptest! {
         for op in [
             take(cost), Op::Peek { cost }, Op::Check, Op::Reserve { cost, max_wait },
             Op::Refund { cost, expiry: None }, Op::Reset, Op::TakeUpTo { most: cost, least: cost / 2, leave: cost / 3 },
-            Op::Block { duration: max_wait },
+            Op::Block { duration: max_wait }, Op::Settle { cost, expiry: max_wait }, Op::Refund { cost, expiry: Some(max_wait) },
+            Op::Start { missing: now },
         ] {
             let (decision, after) = apply(&limit, state, now, op);
             let (again, _) = apply(&limit, after, now, Op::Peek { cost: 1 });

@@ -130,7 +130,7 @@ proptest! {
             };
             list = after;
             let hits = places.iter().map(|state| Place::leaves_at(*state)).filter(|at| *at > now);
-            let live = LiveHits::new(&window, &list, now).expiries;
+            let live = LiveHits::new(&window, &list, now, now + window.interval).expiries;
             let hits = Hits::new(hits.collect());
             prop_assert_eq!(hits.as_slice(), live, "{:?}", decision);
         }

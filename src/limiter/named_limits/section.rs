@@ -3,7 +3,7 @@
 use super::limit::{
     Algorithm, CALENDAR, CONCURRENCY, DEFAULT_LIFETIME, FileError, NamedLimit, Rule, mistake,
 };
-use crate::dsn::{Dsn, OnError, sanitize};
+use crate::dsn::{OnError, parse_in_ini, sanitize};
 use crate::limit::{CalendarUnit, CalendarWindow, LimitError, PermitLimit};
 use crate::limiter::compound::MAX_MEMBERS;
 use crate::statistics::LONGEST_NAME;
@@ -99,7 +99,7 @@ impl<'a> Section<'a> {
             "lifetime" => put(&mut self.lifetime, line, key, value.parse().ok(), "a number"),
             "storage" => {
                 // A DSN's message shows no password.
-                Dsn::parse(value).map_err(|error| mistake(line, format!("storage: {error}")))?;
+                parse_in_ini(value).map_err(|error| mistake(line, format!("storage: {error}")))?;
                 put(&mut self.storage, line, key, Some(value.to_owned()), "")
             }
             "enforce" => put(&mut self.enforce, line, key, parse_switch(value), "0 or 1"),

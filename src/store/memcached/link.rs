@@ -9,10 +9,12 @@ use crate::net::channel::Channel;
 use crate::net::failure::{Failure, unless_closed};
 use crate::net::kept_connection::Reusable;
 use crate::net::pause::Moment;
+use crate::net::round_trip::RoundTrip;
 use crate::net::{failure, mark};
 use crate::store::record;
 use memcache::exp::{MetaCommand, MetaOp, MetaResponse, ReturnCode};
 use std::io::{Read, Write};
+use std::rc::Rc;
 
 /// The longest valid reply, in bytes: a line of flags and a state.
 const LONGEST: usize = 512 + record::LONGEST;
@@ -29,6 +31,10 @@ pub struct MetaReply {
     pub cas: Option<u64>,
     /// The mark of the command that it answers. A miss (`EN`) has none.
     mark: Option<u64>,
+    /// For how many more seconds the item is kept, if that was asked for.
+    pub left: Option<u64>,
+    /// What the client keeps beside the value, if that was asked for.
+    pub client_flags: Option<u32>,
     /// The value, if there is one.
     pub value: Option<Vec<u8>>,
 }
@@ -43,9 +49,12 @@ pub struct MemcachedLink {
 
 impl MemcachedLink {
     /// Connects to `address` by `deadline`.
-    pub fn open(address: &Address, deadline: Moment) -> Result<Self, Failure> {
-        let channel = Channel::open(address, None, deadline)
-            .map_err(|error| Failure::from_connecting(&error))?;
+    pub fn open(
+        address: &Address,
+        deadline: Moment,
+        round_trip: &Rc<RoundTrip>,
+    ) -> Result<Self, Failure> {
+        let channel = Channel::open(address, None, deadline, round_trip)?;
         Ok(Self { channel, opened: boot_time() })
     }
 
@@ -67,10 +76,12 @@ impl MemcachedLink {
                 return Err(Failure::Lost);
             }
             received.extend(chunk.iter().take(read));
-            if let Some(answer) = parse_reply(&received)? {
+            if let Some((answer, rest)) = parse_reply(&received)? {
                 let is_marked = !matches!(answer.code, ReturnCode::En | ReturnCode::Mn);
+                // The reply to this call may stand behind one to another call.
                 return match is_marked && answer.mark != Some(mark) {
                     true => Err(Failure::ReplyToAnotherCall),
+                    false if !rest.is_empty() => Err(garbage()),
                     false => Ok(answer),
                 };
             }
@@ -92,13 +103,15 @@ impl Reusable for MemcachedLink {
     }
 }
 
-/// Parses the reply in `bytes`. None if it is not complete.
-fn parse_reply(bytes: &[u8]) -> Result<Option<MetaReply>, Failure> {
-    let garbage = || Failure::Down("its answer is not memcached's meta protocol".to_owned());
-    if bytes.len() > LONGEST {
-        return Err(garbage());
-    }
-    let Some(end) = bytes.windows(2).position(|two| two == b"\r\n") else { return Ok(None) };
+fn garbage() -> Failure {
+    Failure::Down("its answer is not memcached's meta protocol".to_owned())
+}
+
+/// Parses the reply that `bytes` begin with, and returns it with what follows. None if it is not complete.
+fn parse_reply(bytes: &[u8]) -> Result<Option<(MetaReply, &[u8])>, Failure> {
+    let Some(end) = bytes.windows(2).position(|two| two == b"\r\n") else {
+        return if bytes.len() > LONGEST { Err(garbage()) } else { Ok(None) };
+    };
     let (line, rest) =
         (bytes.get(..end).unwrap_or_default(), bytes.get(end + 2..).unwrap_or_default());
     let response = MetaResponse::parse_header(line).map_err(|error| match error {
@@ -123,8 +136,9 @@ fn parse_reply(bytes: &[u8]) -> Result<Option<MetaReply>, Failure> {
         let mut digits = response.flags().filter_map(|flag| flag.strip_prefix(&[letter]));
         digits.find_map(|digits| u64::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok())
     };
-    let (cas, mark) = (number(b'c', 10), number(b'O', 16));
-    let value = match response.rc() {
+    let (cas, mark, left) = (number(b'c', 10), number(b'O', 16), number(b't', 10));
+    let client_flags = number(b'f', 10).and_then(|flags| flags.try_into().ok());
+    let (value, rest) = match response.rc() {
         ReturnCode::Va => {
             // The length follows the code; the crate does not return it.
             let length = line.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
@@ -133,16 +147,16 @@ fn parse_reply(bytes: &[u8]) -> Result<Option<MetaReply>, Failure> {
                 .and_then(|text| text.parse().ok())
                 .ok_or_else(garbage)?;
             match rest.split_at_checked(length) {
-                Some((value, b"\r\n")) => Some(value.to_vec()),
                 Some((_, b"" | b"\r")) | None if length < LONGEST => return Ok(None),
-                _ => return Err(garbage()),
+                Some((value, rest)) => {
+                    (Some(value.to_vec()), rest.strip_prefix(b"\r\n").ok_or_else(garbage)?)
+                }
+                None => return Err(garbage()),
             }
         }
-        // There is no second reply to one command.
-        _ if !rest.is_empty() => return Err(garbage()),
-        _ => None,
+        _ => (None, rest),
     };
-    Ok(Some(MetaReply { code: response.rc(), cas, mark, value }))
+    Ok(Some((MetaReply { code: response.rc(), cas, mark, left, client_flags, value }, rest)))
 }
 
 #[cfg(test)]
@@ -151,12 +165,32 @@ mod tests {
 
     #[test]
     fn reply_is_parsed_once_it_is_complete() {
-        let answer = |bytes: &[u8]| parse_reply(bytes).unwrap();
+        fn answer(bytes: &[u8]) -> Option<(MetaReply, &[u8])> {
+            parse_reply(bytes).unwrap()
+        }
         let (code, value) = (ReturnCode::Va, Some(b"a\r\n".to_vec()));
-        let hit = MetaReply { code, cas: Some(7), mark: Some(0xAB), value };
-        assert_eq!(answer(b"VA 3 c7 Oab\r\na\r\n\r\n"), Some(hit));
-        let stored = MetaReply { code: ReturnCode::Hd, cas: Some(8), mark: None, value: None };
-        assert_eq!(answer(b"HD c8\r\n"), Some(stored));
+        let hit = |value| MetaReply {
+            code,
+            cas: Some(7),
+            mark: Some(0xAB),
+            left: Some(30),
+            client_flags: Some(9),
+            value,
+        };
+        assert_eq!(
+            answer(b"VA 3 c7 t30 f9 Oab\r\na\r\n\r\n"),
+            Some((hit(value.clone()), &b""[..]))
+        );
+        assert_eq!(answer(b"VA 3 c7 t30 f9 Oab\r\na\r\n\r\nHD"), Some((hit(value), &b"HD"[..])));
+        let stored = MetaReply {
+            code: ReturnCode::Hd,
+            cas: Some(8),
+            mark: None,
+            left: None,
+            client_flags: None,
+            value: None,
+        };
+        assert_eq!(answer(b"HD c8\r\n"), Some((stored, &b""[..])));
         for part in
             [&b""[..], b"V", b"VA 3 c7\r", b"VA 3 c7\r\n", b"VA 3 c7\r\nabc", b"VA 3 c7\r\nabc\r"]
         {
@@ -174,7 +208,6 @@ mod tests {
             b"VA -1\r\n",
             b"VA 99999999999999999999\r\n",
             b"VA 2\r\nabcd",
-            b"HD\r\nHD\r\n",
             b"VA 99999\r\n",
             &[b'x'; LONGEST + 1],
         ];

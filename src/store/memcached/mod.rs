@@ -1,14 +1,15 @@
-//! Buckets in memcached: compare and swap, by this host's wall clock.
+//! Buckets in memcached: compare and swap, by the hosts' wall clocks: see [`stamp`].
 //!
 //! An item holds a state as a record. The server returns a token with it, and replaces the item only while
 //! the token is unchanged: see [`swap`](super::swap). Arithmetic on the server (`ma`) would charge first and correct
 //! later, and other processes would see a wrong level in between.
 
 mod link;
+mod stamp;
 
 use super::answer::Answer;
 use super::key::Key;
-use super::name::key_name;
+use super::name::{key_name, unused_name};
 use super::record;
 use super::remote::RemoteStore;
 use super::request::{Request, Store};
@@ -17,7 +18,7 @@ use super::swap::{Found, MAX_CLOCK_SKEW, Swap, SwapDecider, SwapEntry};
 use crate::clock::{Reading, boot_time, unix_nanoseconds};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
-use crate::limit::{SECOND, StoredState};
+use crate::limit::{Op, SECOND, StoredState};
 use crate::mapped::MappedFile;
 use crate::net::Timeouts;
 use crate::net::budget::Budget;
@@ -27,14 +28,12 @@ use crate::net::pause::Moment;
 use link::{MemcachedLink, MetaReply};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
 use siphasher::sip::SipHasher13;
+use stamp::{Clock, Stamp};
 use std::cell::Cell;
 use std::hash::Hasher;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How much longer than its state needs an item is kept where a test has frozen the clock, in seconds.
-/// Without a test it is [`MAX_CLOCK_SKEW`].
-const EXTRA_TTL_WHEN_FROZEN: u64 = 3_600;
 /// The longest relative time to live, in seconds. memcached takes a larger number for a date.
 const MAX_RELATIVE_TTL: u64 = 30 * 86_400;
 
@@ -42,6 +41,8 @@ const MAX_RELATIVE_TTL: u64 = 30 * 86_400;
 pub struct Memcached {
     servers: Vec<Server>,
     decider: SwapDecider,
+    /// How far this host's clock was behind those that wrote states at most, since that was last asked.
+    clock_behind: Cell<Duration>,
 }
 
 /// One memcached, and the connection to it.
@@ -55,7 +56,8 @@ impl Memcached {
     pub fn new(servers: Vec<Address>, host_file: Rc<MappedFile>) -> Self {
         let server = |address| Server { address, link: KeptConnection::default() };
         let decider = SwapDecider::new("memcached", host_file);
-        Self { servers: servers.into_iter().map(server).collect(), decider }
+        let servers = servers.into_iter().map(server).collect();
+        Self { servers, decider, clock_behind: Cell::default() }
     }
 
     /// The number of a key's server: the one with the highest hash of server and key (rendezvous hashing).
@@ -73,6 +75,13 @@ impl Memcached {
         (0..self.servers.len()).max_by_key(|i| self.servers.get(*i).map(score)).unwrap_or_default()
     }
 
+    /// Notes how far this host's clock is behind the time of a bucket, if it is more than clocks may differ.
+    fn note_clock(&self, behind: u64) {
+        if behind > MAX_CLOCK_SKEW * SECOND {
+            self.clock_behind.set(self.clock_behind.get().max(Duration::from_nanos(behind)));
+        }
+    }
+
     fn addresses(&self) -> String {
         self.servers.iter().map(|it| it.address.to_string()).collect::<Vec<_>>().join(", ")
     }
@@ -80,7 +89,7 @@ impl Memcached {
 
 impl Server {
     fn open(&self, deadline: Moment) -> Result<MemcachedLink, Failure> {
-        MemcachedLink::open(&self.address, deadline)
+        MemcachedLink::open(&self.address, deadline, &self.link.round_trip)
     }
 
     /// Sends a command, and opens a connection if there is none. `may_repeat`: the command may be sent again if
@@ -140,6 +149,12 @@ struct Token {
     known_at: u64,
 }
 
+/// The failure of a server that tells no two values of an item apart: no call after a key's first one can be decided on.
+fn no_tokens() -> Failure {
+    let why = "it keeps no numbers for compare-and-swap; start memcached without -C, or name a server that keeps them";
+    Failure::Down(why.to_owned())
+}
+
 /// The item of one key.
 struct Item<'a> {
     store: &'a Memcached,
@@ -147,8 +162,8 @@ struct Item<'a> {
     name: Vec<u8>,
     /// Whether the operation may be repeated if it is not known whether it was done.
     may_repeat: bool,
-    /// Whether the time is that of a test's clock.
-    frozen: bool,
+    /// The time of a test's clock.
+    frozen: Option<u64>,
     /// Whether a swap has failed because its connection was gone.
     lost: Cell<bool>,
 }
@@ -158,15 +173,26 @@ impl SwapEntry for Item<'_> {
     type Version = Option<Token>;
 
     fn read(&self, budget: &mut Budget) -> Result<Found<Option<Token>>> {
-        let command = MetaCommand::new(MetaOp::Get, self.name.as_slice()).flag("v").flag("c");
+        let command = MetaCommand::new(MetaOp::Get, self.name.as_slice());
+        let command = command.flag("v").flag("c").flag("t").flag("f");
         let answer = self.server.call(&command, true, budget)?;
-        let (time, now) = (unix_nanoseconds(), boot_time());
-        let (state, version) = match (answer.value, answer.cas) {
-            (Some(value), Some(cas)) => {
-                (record::decode(&value), Some(Token { cas, known_at: now }))
+        let (own, now) = (self.clock(), boot_time());
+        let (time, state, version) = match (answer.value, answer.cas) {
+            (Some(value), Some(cas @ 1..)) => {
+                let stamp = answer.client_flags.and_then(Stamp::from_flags);
+                let (time, state) = match (record::try_decode(&value), stamp) {
+                    (Some(state), Some(stamp)) => {
+                        (stamp.decide_at(own, &state, answer.left), state)
+                    }
+                    (Some(state), None) => (own.time, state),
+                    (None, _) => (own.time, StoredState::FULL),
+                };
+                (time, state, Some(Token { cas, known_at: now }))
             }
-            _ => (StoredState::FULL, None),
+            (Some(_), _) => return Err(self.server.error(no_tokens())),
+            (None, _) => (own.time, StoredState::FULL, None),
         };
+        self.store.note_clock(time.saturating_sub(own.time));
         let clock = Reading { time, sent_at: now, read_at: now };
         Ok(Found { state, version, now: [time; 2], clock })
     }
@@ -188,13 +214,15 @@ impl SwapEntry for Item<'_> {
         // ME (mode add) stores only where there is no item.
         let unchanged =
             version.as_ref().map_or("ME".to_owned(), |Token { cas, .. }| format!("C{cas}"));
+        let stamp = Stamp::new(self.clock(), now);
         let command = match *state {
             StoredState::FULL => {
                 MetaCommand::new(MetaOp::Delete, self.name.as_slice()).flag(unchanged)
             }
             _ => MetaCommand::new(MetaOp::Set, self.name.as_slice())
                 .flag("c")
-                .flag(self.expiry(state, now))
+                .flag(expiry(stamp.time_to_live(state)))
+                .flag(format!("F{}", stamp.flags()))
                 .flag(unchanged)
                 .value(record::encode(state)),
         };
@@ -218,7 +246,7 @@ impl SwapEntry for Item<'_> {
     }
 
     fn round_trip(&self) -> Duration {
-        self.server.link.round_trip()
+        self.server.link.round_trip.expected()
     }
 
     fn server(&self) -> String {
@@ -227,15 +255,19 @@ impl SwapEntry for Item<'_> {
 }
 
 impl Item<'_> {
-    /// The time to live of a state, as a flag.
-    fn expiry(&self, state: &StoredState, now: u64) -> String {
-        let spare = if self.frozen { EXTRA_TTL_WHEN_FROZEN } else { MAX_CLOCK_SKEW };
-        let seconds = state.expires_at().saturating_sub(now).div_ceil(SECOND) + spare;
-        match seconds {
-            relative if relative <= MAX_RELATIVE_TTL => format!("T{relative}"),
-            // A date has 31 bits.
-            long => format!("T{}", (unix_nanoseconds() / SECOND + long).min(i32::MAX as u64)),
-        }
+    /// The clock that this call goes by.
+    fn clock(&self) -> Clock {
+        let time = self.frozen.unwrap_or_else(unix_nanoseconds);
+        Clock { time, is_test: self.frozen.is_some() }
+    }
+}
+
+/// A time to live in seconds, as a flag.
+fn expiry(seconds: u64) -> String {
+    match seconds {
+        relative if relative <= MAX_RELATIVE_TTL => format!("T{relative}"),
+        // A date has 31 bits.
+        long => format!("T{}", (unix_nanoseconds() / SECOND + long).min(i32::MAX as u64)),
     }
 }
 
@@ -246,17 +278,27 @@ impl Store for Memcached {
             return Err(Error::storage("The storage DSN names no memcached"));
         };
         let address = server.address.to_string();
-        let (may_repeat, frozen) = (request.op.may_repeat(), request.frozen().is_some());
+        let (may_repeat, frozen) = (request.op.may_repeat(), request.frozen());
         let item = Item { store: self, server, name, may_repeat, frozen, lost: Cell::new(false) };
         Ok(self.decider.decide(&item, request, &item.name, address.as_bytes())?.into())
     }
 
-    fn prepare(&self, _: &[u8], timeouts: &Timeouts) -> Result<()> {
+    fn prepare(&self, prefix: &[u8], timeouts: &Timeouts) -> Result<()> {
         let mut budget = Budget::start(*timeouts);
-        let command = MetaCommand::new(MetaOp::Noop, "");
-        self.servers
-            .iter()
-            .try_for_each(|server| server.call(&command, true, &mut budget).map(drop))
+        let is_harmless = prefix.len() <= 100 && prefix.iter().all(u8::is_ascii_graphic);
+        let prefix = if is_harmless { prefix } else { b"" };
+        // An item for a second shows whether the server gives tokens.
+        let command =
+            MetaCommand::new(MetaOp::Set, unused_name(prefix)).flag("c").flag("T1").value(*b"1");
+        self.servers.iter().try_for_each(|server| {
+            let answer = server.call(&command, true, &mut budget)?;
+            let is_stored = answer.code == ReturnCode::Hd;
+            match answer.cas {
+                Some(1..) => Ok(()),
+                _ if is_stored => Err(server.error(no_tokens())),
+                _ => Err(server.error(Failure::Down("it does not store an item".to_owned()))),
+            }
+        })
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {
@@ -284,6 +326,25 @@ impl RemoteStore for Memcached {
     fn keeps_connection(&self, breaker: u64) -> bool {
         let server = usize::try_from(breaker).ok().and_then(|number| self.servers.get(number));
         server.is_some_and(|server| server.link.keep_if_reusable())
+    }
+
+    fn round_trip(&self, breaker: u64) -> Duration {
+        let server = usize::try_from(breaker).ok().and_then(|number| self.servers.get(number));
+        server.map_or(Duration::ZERO, |server| server.link.round_trip.shortest())
+    }
+
+    /// A read, and a swap.
+    fn trips(&self, ops: &[Op]) -> u32 {
+        if ops.iter().all(|op| matches!(op, Op::Peek { .. })) { 1 } else { 2 }
+    }
+
+    fn take_clock_behind(&self) -> Duration {
+        self.clock_behind.take()
+    }
+
+    /// TCP.
+    fn trips_to_connect(&self) -> u32 {
+        1
     }
 
     fn name(&self) -> String {

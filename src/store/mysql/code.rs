@@ -19,15 +19,16 @@ pub const WRONG_STRING: &str = "1366";
 /// Nothing was done because of another session: a lock wait, a deadlock, a snapshot that is too old, a
 /// killed statement, a table that was altered.
 pub const CONFLICTS: [&str; 5] = [LOCK_WAIT, "1213", "1020", "1317", "1412"];
+/// No prepared statement has this number.
+pub const UNKNOWN_STATEMENT: &str = "1243";
 /// A lock was not released within a second.
 pub const LOCK_WAIT: &str = "1205";
 /// Nothing was done within `max_statement_time`.
 pub const TOO_SLOW: &str = "1969";
-/// An option of the server forbids the statement; the message names it.
-pub const FORBIDDEN_BY_OPTION: &str = "1290";
 /// The server has no room for a new row: a full table, a full disk, the storage engine's error for either.
 pub const NO_ROOM: [&str; 3] = ["1114", "1021", "1030"];
 /// The server takes no further connection: of all users, of this one, or of this one within an hour.
 pub const TOO_MANY_CONNECTIONS: [&str; 3] = ["1040", "1203", "1226"];
-/// The server takes no writes.
-pub const READ_ONLY: [&str; 2] = ["1792", "1836"];
+/// The server takes no writes: by an option, which the message names (`read_only`, `super_read_only`), in a transaction that is read-only by
+/// default, in a mode of its own, or because InnoDB is read-only.
+pub const UNWRITABLE: [&str; 4] = ["1290", "1792", "1836", "1036"];

@@ -9,12 +9,21 @@ use crate::net::failure::Failure;
 use crate::net::kept_connection::KeptConnection;
 use crate::net::pause::Moment;
 use crate::net::tls::Encryption;
+use crate::store::writes::{WriteOutcome, Writes};
 use std::cell::RefCell;
 use std::time::Duration;
 
-/// The message of a statement that ran out of time. A server that ends it does not say what it waited for, and one
-/// that is silent may wait, too.
-const TOO_SLOW: &str = "the statement was not done in time: the server is silent or slow, or the bucket's row is locked";
+/// The message of a read that the server ended because it took too long.
+const SLOW_READ: &str =
+    "the server did not read the row in time: it is slow, or the table is locked";
+/// The message of a write that had no answer in a call whose read had one. The server does not say what it waited for.
+const WAITING_WRITE: &str = "reads are answered, but the write waits for a lock (a backup, ALTER TABLE, another session) or the disk";
+/// The message of a write that had no answer in a call without a read.
+const SLOW_WRITE: &str =
+    "the write was not done in time: the server is silent or slow, or the bucket's row is locked";
+/// The message of a call that must write while writes are withheld.
+const WITHHELD: &str =
+    "reads are answered, but a write had to wait a moment ago, and the next is not tried yet";
 
 /// A database of MariaDB or MySQL, and the session that this process keeps with it.
 pub struct Database {
@@ -23,7 +32,9 @@ pub struct Database {
     /// The kept session.
     pub link: KeptConnection<MysqlLink>,
     encryption: Encryption,
-    /// The identifier of the row that the call before was about, if that call took too long.
+    /// Whether the current call may write, and what became of that.
+    pub writes: Writes,
+    /// The identifier of the row that the server did not read in time, until it has read one.
     slow: RefCell<Option<Vec<u8>>>,
 }
 
@@ -31,7 +42,7 @@ impl Database {
     /// The database at `target`. Nothing is opened yet.
     pub fn new(target: MysqlTarget) -> Self {
         let (link, encryption) = (KeptConnection::default(), Encryption::default());
-        Self { target, link, encryption, slow: RefCell::default() }
+        Self { target, link, encryption, writes: Writes::default(), slow: RefCell::default() }
     }
 
     /// Names the server in a message.
@@ -39,8 +50,9 @@ impl Database {
         format!("MySQL at {}", self.target.address)
     }
 
-    /// Notes that a call was done in time.
-    pub fn note_success(&self) {
+    /// Notes that the server has read rows in time.
+    pub fn note_read(&self) {
+        self.writes.note_read();
         self.slow.take();
     }
 
@@ -55,7 +67,7 @@ impl Database {
         let timeout = budget.timeouts().call;
         self.with_opener(timeout, |open| {
             self.link.call(budget, may_repeat, open, |link, deadline| {
-                link.limit_statements(timeout, deadline)?;
+                link.limit_statements(timeout);
                 work(link, deadline)
             })
         })
@@ -75,11 +87,12 @@ impl Database {
     ) -> Result<R, Failure> {
         let tls = self.encryption.config_for(self.target.tls.as_ref())?;
         let result = work(&|deadline| {
-            let link = MysqlLink::open(&self.target, tls.as_ref(), timeout, deadline);
+            let (tls, trips) = (tls.as_ref(), &self.link.round_trip);
+            let link = MysqlLink::open(&self.target, tls, timeout, deadline, trips);
             link.map_err(Failure::while_opening)
         });
-        if matches!(result, Err(Failure::Local(_) | Failure::Down(_))) {
-            self.encryption.note_failure();
+        if let Err(failure) = &result {
+            self.encryption.note_failure(failure);
         }
         result
     }
@@ -93,13 +106,16 @@ impl Database {
             _ => return self.failed(&failure.reason()),
         };
         if code == code::TOO_SLOW || code == code::LOCK_WAIT {
-            return self.too_slow(identifier);
+            return self.slow_read(identifier);
         }
         if failure.is_any(&code::CONFLICTS) {
             return self.refused(detail);
         }
         if failure.is_any(&code::TOO_MANY_CONNECTIONS) {
             return Error::local(format!("{}: {detail}", self.name()));
+        }
+        if failure.is_any(&code::UNWRITABLE) {
+            return Error::unwritable(&self.name(), detail);
         }
         // The next call opens a new session, for this one may not learn of new rights.
         self.link.close();
@@ -109,13 +125,30 @@ impl Database {
         }
     }
 
-    /// The error of a statement that ran out of time. One locked row says nothing about others; if a second
-    /// row is locked next, the server counts as down.
-    pub fn too_slow(&self, identifier: &[u8]) -> Error {
+    /// The error of a read that ran out of time. One row says nothing about others; if a second row cannot be read next, the server
+    /// counts as down.
+    fn slow_read(&self, identifier: &[u8]) -> Error {
         match self.slow.replace(Some(identifier.to_vec())) {
-            Some(before) if before != identifier => self.failed(TOO_SLOW),
-            _ => Error::busy(format!("{}: {TOO_SLOW}", self.name())),
+            Some(before) if before != identifier => self.failed(SLOW_READ),
+            _ => Error::busy(format!("{}: {SLOW_READ}", self.name())),
         }
+    }
+
+    /// The error of a write that ran out of time. A call without a read does not know whether the server is up; the next one
+    /// finds out, for it reads.
+    pub fn waiting_write(&self) -> Error {
+        let error = match self.writes.has_read() {
+            true => self.refused(WAITING_WRITE),
+            false => Error::busy(format!("{}: {SLOW_WRITE}", self.name())),
+        };
+        self.writes.note(WriteOutcome::Waited(error.to_string()));
+        error
+    }
+
+    /// The error of a call that would have to write, but must not.
+    pub fn withheld_write(&self) -> Error {
+        self.writes.note(WriteOutcome::Withheld);
+        self.refused(WITHHELD)
     }
 
     /// An error of the whole server.
@@ -152,15 +185,8 @@ impl Database {
             code::DATA_TOO_LONG | code::WRONG_STRING => {
                 "the column `identifier` must take 255 characters of ASCII".to_owned()
             }
-            code::FORBIDDEN_BY_OPTION => {
-                "start the server without this option, or name another server in the storage DSN"
-                    .to_owned()
-            }
             code if code::NO_ROOM.contains(&code) => {
                 "the server needs room for new rows".to_owned()
-            }
-            code if code::READ_ONLY.contains(&code) => {
-                "the storage DSN must name a server that can be written to".to_owned()
             }
             _ => return None,
         })

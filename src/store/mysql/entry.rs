@@ -10,6 +10,7 @@ use crate::net::budget::Budget;
 use crate::net::failure::Failure;
 use crate::store::request::Request;
 use crate::store::swap::{Swap, SwapEntry};
+use crate::store::writes::WriteOutcome;
 use mysql_common::value::Value;
 use std::cell::Cell;
 
@@ -51,19 +52,22 @@ impl<'a> RowEntry<'a> {
         }
         match self.swap(version, &StoredState::FULL, 0, budget)? {
             Swap::Done(_) | Swap::Lost => Ok(()),
-            Swap::Locked | Swap::Blocked => Err(self.locked()),
+            Swap::Locked | Swap::Blocked => Err(self.database.waiting_write()),
         }
     }
 
-    /// What a swap came to that failed. `had_most`: most of the call's time was left before it.
-    pub(super) fn lost_by(&self, failure: &Failure, had_most: bool) -> Result<Swap> {
+    /// What a swap came to that failed. `had_half`: half of the call's time was left before it.
+    pub(super) fn lost_by(&self, failure: &Failure, had_half: bool) -> Result<Swap> {
         match failure {
-            failure if failure.is(code::DUPLICATE_ROW) => Ok(Swap::Lost),
             failure if failure.is(code::LOCK_WAIT) => Ok(Swap::Locked),
-            failure if failure.is_any(&code::CONFLICTS) => Ok(Swap::Lost),
+            failure if failure.is(code::DUPLICATE_ROW) || failure.is_any(&code::CONFLICTS) => {
+                self.database.writes.note(WriteOutcome::Answered);
+                Ok(Swap::Lost)
+            }
+            failure if failure.is(code::TOO_SLOW) => Ok(Swap::Blocked),
             // MySQL has no limit for a statement's time, so a locked row looks like a server that is
             // down. The next call finds out which it is.
-            Failure::TimedOut if had_most => Ok(Swap::Blocked),
+            Failure::TimedOut if had_half => Ok(Swap::Blocked),
             // Other calls took the rest of the time.
             Failure::TimedOut => Err(self.busy()),
             failure => Err(self.database.error(failure, &self.identifier)),

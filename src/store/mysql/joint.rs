@@ -1,8 +1,8 @@
 //! Several rows, decided on in one transaction.
 //!
-//! One statement reads all rows first, without a lock: peeks and most denied calls end there. Otherwise missing rows are inserted,
-//! each by itself, and a transaction locks all rows in the order of their identifiers, decides, and updates
-//! them. Since every transaction takes its locks in that order, and none of them waits to insert a row, no two
+//! One statement reads all rows first, without a lock: peeks and denied calls end there, unless a row has a time from the future
+//! to correct. Otherwise missing rows are inserted, each by itself, and a transaction locks all rows in the order of their
+//! identifiers, decides, and updates them. Since every transaction takes its locks in that order, and none of them waits to insert a row, no two
 //! wait for each other.
 
 use super::code;
@@ -21,6 +21,7 @@ use crate::net::pause::Moment;
 use crate::store::name::row_name;
 use crate::store::request::{JointRequest, charges, peek_all};
 use crate::store::swap::{Found, latest_clock};
+use crate::store::writes::WriteOutcome;
 use std::cell::RefCell;
 
 /// The most tries while other sessions delete rows or break the order of locks.
@@ -60,11 +61,19 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
         }
         let expected = take_all(&charges(requests, &states), now);
         let changes = expected.each.iter().zip(&states).any(|((_, after), before)| after != before);
-        if !expected.is_accepted || !changes {
+        if !changes {
             return Ok(expected.decisions());
         }
+        // A denial stands, also if the time that it would correct cannot be written.
+        let denial = (!expected.is_accepted).then(|| expected.decisions());
+        if !database.writes.may_write() {
+            return denial.ok_or_else(|| database.withheld_write());
+        }
         for (entry, found) in entries.iter().zip(&found) {
-            entry.insert_missing(&found.version, &mut budget)?;
+            if let Err(error) = entry.insert_missing(&found.version, &mut budget) {
+                let has_waited = matches!(database.writes.outcome(), WriteOutcome::Waited(_));
+                return denial.filter(|_| has_waited).ok_or(error);
+            }
         }
         let schemas = found.iter().map(|found| found.version.schema);
         let rows: Vec<_> = entries.iter().zip(schemas).collect();
@@ -75,7 +84,10 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
             link.transaction(deadline, |link| decide(link, &rows, requests, &current, deadline))
         });
         match outcome {
-            Ok(JointOutcome::Decided(decisions)) => return Ok(decisions),
+            Ok(JointOutcome::Decided(decisions)) => {
+                database.writes.note(WriteOutcome::Answered);
+                return Ok(decisions);
+            }
             Ok(JointOutcome::Unreadable) => return Err(database.unreadable()),
             Ok(JointOutcome::SharedRow) => {
                 return Err(database.refused(
@@ -85,8 +97,12 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
             }
             Ok(JointOutcome::RowIsGone) => {}
             Err(failure) if failure.is_any(&code::CONFLICTS) && !failure.is(code::LOCK_WAIT) => {}
-            Err(Failure::TimedOut) => {
-                return Err(database.too_slow(&current.borrow()));
+            Err(failure)
+                if matches!(failure, Failure::TimedOut)
+                    || failure.is_any(&[code::LOCK_WAIT, code::TOO_SLOW]) =>
+            {
+                let waiting = database.waiting_write();
+                return denial.ok_or(waiting);
             }
             Err(failure) => return Err(database.error(&failure, &current.borrow())),
         }

@@ -3,6 +3,7 @@
 //! The crate `mysql_common` parses and builds packets. The connections of the crate `mysql` have no
 //! deadline for a whole call, and a forked child that drops one ends its parent's session.
 
+use super::code;
 use super::login::log_in;
 use super::packets::{Packets, unreadable};
 use super::statements::{Schema, Statement, session, time_limit};
@@ -11,6 +12,7 @@ use crate::dsn::MysqlTarget;
 use crate::net::failure::Failure;
 use crate::net::kept_connection::Reusable;
 use crate::net::pause::Moment;
+use crate::net::round_trip::RoundTrip;
 use mysql_common::constants::{CapabilityFlags, ColumnType};
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::{Column, ComStmtExecuteRequestBuilder, StmtPacket};
@@ -19,11 +21,14 @@ use mysql_common::row::RowDeserializer;
 use mysql_common::value::{ServerSide, Value};
 use rustls::ClientConfig;
 use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 const QUERY: u8 = 3;
 const PREPARE: u8 = 22;
+/// The number that stands for the statement that a session of MariaDB has prepared last.
+const LAST_PREPARED: u32 = u32::MAX;
 /// The most columns of a reply: more than any statement returns.
 const MAX_COLUMNS: u64 = 64;
 /// The most rows of a reply: more than any statement returns.
@@ -48,76 +53,86 @@ pub enum Ending {
     Rollback,
 }
 
+/// What a session has to do before its next statement.
+enum Due {
+    /// The settings of the session.
+    Settings,
+    /// The begin of a transaction.
+    Begin,
+}
+
 /// A session, logged in.
+///
+/// What a statement needs before it is sent along with it, in one trip: the settings of the session, the begin of a transaction, and
+/// its preparation. Its number is known before the server answers: MariaDB has one that stands for the statement prepared last, and
+/// MySQL counts the statements of a session. Only a statement that changes nothing is sent like this: if a server does not know the
+/// number, the statement is executed again by the number in the server's answer. A statement that changes rows is sent when what it
+/// needs is done.
 pub struct MysqlLink {
     packets: Packets,
     is_mariadb: bool,
-    /// The time limit of statements in this session.
+    /// The time limit that the statements of this session shall have.
     timeout: Duration,
-    /// Whether the server ends a transaction of this session in which nothing happens, if it can.
-    ends_idle_transactions: bool,
+    /// The time limit that they have; none before the session is set up.
+    timeout_in_force: Option<Duration>,
+    /// Whether a transaction begins with the next statement.
+    begins_transaction: bool,
     /// Until when the table is assumed to have the legacy schema, by this host's clock. Another process may
     /// prepare the table.
     pub legacy_until: Cell<u64>,
     /// The numbers of the statements that this session has prepared.
     prepared: Vec<(Statement, u32)>,
+    /// The number of the statement that is prepared next.
+    next_number: u32,
     /// The columns of the last reply with rows: the packets, and what they describe.
     columns: (Vec<Vec<u8>>, Arc<[Column]>),
 }
 
 impl MysqlLink {
-    /// Connects, logs in and sets up the session, by `deadline`. `timeout` limits the time of statements.
+    /// Connects and logs in by `deadline`. The session is set up with its first statement. `timeout` limits the time of statements.
     pub fn open(
         target: &MysqlTarget,
         tls: Option<&Arc<ClientConfig>>,
         timeout: Duration,
         deadline: Moment,
+        round_trip: &Rc<RoundTrip>,
     ) -> Result<Self, Failure> {
-        let mut packets = Packets::open(&target.address, deadline)?;
+        let mut packets = Packets::open(&target.address, deadline, round_trip)?;
         let is_mariadb = log_in(&mut packets, target, tls, deadline)?;
-        let mut link = Self {
+        Ok(Self {
             packets,
             is_mariadb,
             timeout,
-            ends_idle_transactions: false,
+            timeout_in_force: None,
+            begins_transaction: false,
             legacy_until: Cell::new(0),
             prepared: Vec::new(),
+            next_number: 1,
             columns: Default::default(),
-        };
-        link.query(&session(is_mariadb, timeout), deadline)?;
-        Ok(link)
+        })
     }
 
     /// Makes the server end statements that take longer than `timeout`. MariaDB only: MySQL has no such limit
     /// for `UPDATE` and `INSERT`.
-    pub fn limit_statements(&mut self, timeout: Duration, by: Moment) -> Result<(), Failure> {
-        if self.is_mariadb && self.timeout != timeout {
-            self.query(&format!("SET {}", time_limit(timeout)), by)?;
-            self.timeout = timeout;
-        }
-        Ok(())
+    pub fn limit_statements(&mut self, timeout: Duration) {
+        self.timeout = timeout;
     }
 
-    /// Does `work` in a transaction. If it fails, or the connection is lost, nothing is done.
+    /// Does `work` in a transaction, which begins with its first statement. If it fails, or the connection is lost, nothing is done.
     pub fn transaction<R>(
         &mut self,
         deadline: Moment,
         work: impl FnOnce(&mut Self) -> Result<(R, Ending), Failure>,
     ) -> Result<R, Failure> {
-        if self.is_mariadb && !self.ends_idle_transactions {
-            // A process that is suspended in a transaction would keep its locks: the server ends its session
-            // after a second. MySQL has no such limit, nor has a MariaDB before 10.3.
-            match self.query("SET idle_transaction_timeout = 1", deadline) {
-                Ok(()) | Err(Failure::Refused { .. }) => self.ends_idle_transactions = true,
-                Err(failure) => return Err(failure),
-            }
-        }
-        self.query("START TRANSACTION", deadline)?;
-        match work(self) {
-            Ok((done, Ending::Commit)) => self.query("COMMIT", deadline).map(|()| done),
-            Ok((done, Ending::Rollback)) => self.query("ROLLBACK", deadline).map(|()| done),
+        self.begins_transaction = true;
+        let result = work(self);
+        let has_begun = !std::mem::take(&mut self.begins_transaction);
+        let mut end = |statement| if has_begun { self.query(statement, deadline) } else { Ok(()) };
+        match result {
+            Ok((done, Ending::Commit)) => end("COMMIT").map(|()| done),
+            Ok((done, Ending::Rollback)) => end("ROLLBACK").map(|()| done),
             Err(failure @ Failure::Refused { .. }) => {
-                self.query("ROLLBACK", deadline)?;
+                end("ROLLBACK")?;
                 Err(failure)
             }
             Err(failure) => Err(failure),
@@ -132,7 +147,8 @@ impl MysqlLink {
     /// Runs a statement that returns no rows. After a failure other than [`Failure::Refused`] the link
     /// must be dropped: its answer may yet come.
     pub fn query(&mut self, statement: &str, deadline: Moment) -> Result<(), Failure> {
-        self.packets.command(&[&[QUERY], statement.as_bytes()].concat(), deadline)?;
+        self.catch_up(deadline)?;
+        self.packets.send_commands(&[text_command(QUERY, statement)], deadline)?;
         self.reply(deadline).map(drop)
     }
 
@@ -145,37 +161,129 @@ impl MysqlLink {
         values: &[Value],
         deadline: Moment,
     ) -> Result<StatementReply, Failure> {
-        let number = match self.prepared.iter().find(|(known, _)| *known == statement) {
-            Some((_, number)) => *number,
+        if statement.is_read() {
+            return self.execute_and_prepare(statement, &[], table, values, deadline);
+        }
+        self.catch_up(deadline)?;
+        let number = match self.number(statement) {
+            Some(number) => number,
             None => {
-                let number = self.prepare(&statement.text(table), deadline)?;
-                self.prepared.push((statement, number));
-                number
+                let command = text_command(PREPARE, &statement.text(table));
+                self.packets.send_commands(&[command], deadline)?;
+                self.note_prepared(statement, deadline)?
             }
         };
-        let mut packet = Vec::new();
-        ComStmtExecuteRequestBuilder::new(number).build(values).0.serialize(&mut packet);
-        self.packets.command(&packet, deadline)?;
+        self.packets.send_commands(&[execution(number, values)], deadline)?;
         self.reply(deadline)
     }
 
-    /// Runs a statement on `table` that returns rows, as [`execute`](Self::execute) does.
+    /// Runs a statement that changes nothing. When it is prepared, those that may `follow` are prepared in the same trip; if the server
+    /// refuses one of them, its own call finds out why.
+    fn execute_and_prepare(
+        &mut self,
+        statement: Statement,
+        follow: &[Statement],
+        table: &str,
+        values: &[Value],
+        deadline: Moment,
+    ) -> Result<StatementReply, Failure> {
+        let known = self.number(statement);
+        let expected = if self.is_mariadb { LAST_PREPARED } else { self.next_number };
+        let number = known.unwrap_or(expected);
+        let (due, mut commands) = self.due();
+        if known.is_none() {
+            commands.push(text_command(PREPARE, &statement.text(table)));
+        }
+        commands.push(execution(number, values));
+        let follow: Vec<Statement> = match known {
+            None => follow.iter().copied().filter(|it| self.number(*it).is_none()).collect(),
+            Some(_) => Vec::new(),
+        };
+        commands.extend(follow.iter().map(|it| text_command(PREPARE, &it.text(table))));
+        self.packets.send_commands(&commands, deadline)?;
+        // All answers are read before one of them counts, or the next call would read the rest.
+        let caught_up = self.note_done(&due, deadline)?;
+        let prepared = match known {
+            Some(number) => Ok(number),
+            None => unless_lost(self.note_prepared(statement, deadline))?,
+        };
+        let reply = unless_lost(self.reply(deadline))?;
+        for statement in follow {
+            let _ = unless_lost(self.note_prepared(statement, deadline))?;
+        }
+        caught_up?;
+        let prepared = prepared?;
+        let is_of_another = number != prepared && number != LAST_PREPARED;
+        match reply {
+            Err(failure) if known.is_none() && failure.is(code::UNKNOWN_STATEMENT) => {
+                self.execute(statement, table, values, deadline)
+            }
+            _ if is_of_another => self.execute(statement, table, values, deadline),
+            reply => reply,
+        }
+    }
+
+    /// What is due before the next statement, and the commands for it.
+    fn due(&self) -> (Vec<Due>, Vec<Vec<u8>>) {
+        let settings = match self.timeout_in_force {
+            None => Some(session(self.is_mariadb, self.timeout)),
+            Some(in_force) if self.is_mariadb && in_force != self.timeout => {
+                Some(format!("SET {}", time_limit(self.timeout)))
+            }
+            Some(_) => None,
+        };
+        let begin = self.begins_transaction.then(|| "START TRANSACTION".to_owned());
+        let due = [settings.map(|it| (Due::Settings, it)), begin.map(|it| (Due::Begin, it))];
+        due.into_iter().flatten().map(|(due, it)| (due, text_command(QUERY, &it))).unzip()
+    }
+
+    /// Receives the answers to the commands for what was due. What was refused is due again.
+    fn note_done(&mut self, due: &[Due], deadline: Moment) -> Result<Result<(), Failure>, Failure> {
+        let mut result = Ok(());
+        for due in due {
+            let done = unless_lost(self.reply(deadline))?.map(drop);
+            match due {
+                _ if done.is_err() => {}
+                Due::Settings => self.timeout_in_force = Some(self.timeout),
+                Due::Begin => self.begins_transaction = false,
+            }
+            result = result.and(done);
+        }
+        Ok(result)
+    }
+
+    /// Does what is due before the next statement.
+    fn catch_up(&mut self, deadline: Moment) -> Result<(), Failure> {
+        let (due, commands) = self.due();
+        if !commands.is_empty() {
+            self.packets.send_commands(&commands, deadline)?;
+        }
+        self.note_done(&due, deadline)?
+    }
+
+    /// Runs a statement on `table` that returns rows, after which these may `follow`, as [`execute`](Self::execute) does.
     pub fn read(
         &mut self,
         statement: Statement,
+        follow: &[Statement],
         table: &str,
         values: &[Value],
         deadline: Moment,
     ) -> Result<Vec<Row>, Failure> {
-        match self.execute(statement, table, values, deadline)? {
+        match self.execute_and_prepare(statement, follow, table, values, deadline)? {
             StatementReply::Rows(rows) => Ok(rows),
             StatementReply::Done(_) => Err(unreadable()),
         }
     }
 
-    fn prepare(&mut self, statement: &str, deadline: Moment) -> Result<u32, Failure> {
-        self.packets.command(&[&[PREPARE], statement.as_bytes()].concat(), deadline)?;
-        let answer = self.packets.receive(deadline)?;
+    /// The number of a statement that this session has prepared.
+    fn number(&self, statement: Statement) -> Option<u32> {
+        self.prepared.iter().find(|(known, _)| *known == statement).map(|(_, number)| *number)
+    }
+
+    /// Receives the answer to the preparation of a statement: its number.
+    fn note_prepared(&mut self, statement: Statement, deadline: Moment) -> Result<u32, Failure> {
+        let answer = self.packets.receive_first(deadline)?;
         let prepared = ParseBuf(&answer).parse::<StmtPacket>(()).map_err(|_| unreadable())?;
         // Skips the descriptions of parameters and columns: each reply describes its columns again.
         for described in [prepared.num_params(), prepared.num_columns()] {
@@ -184,12 +292,15 @@ impl MysqlLink {
                 self.packets.receive(deadline)?;
             }
         }
-        Ok(prepared.statement_id())
+        let number = prepared.statement_id();
+        self.prepared.push((statement, number));
+        self.next_number = number.wrapping_add(1);
+        Ok(number)
     }
 
     /// Receives the reply to a statement. Rows must be those of a prepared statement (binary).
     fn reply(&mut self, deadline: Moment) -> Result<StatementReply, Failure> {
-        let first = self.packets.receive(deadline)?;
+        let first = self.packets.receive_first(deadline)?;
         let count = match first.split_first() {
             Some((0x00, rest)) => {
                 let found = ParseBuf(rest).checked_eat_lenenc_int();
@@ -247,6 +358,26 @@ impl MysqlLink {
 
     fn sends_eof(&self) -> bool {
         !self.packets.capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF)
+    }
+}
+
+/// A command with a text.
+fn text_command(command: u8, text: &str) -> Vec<u8> {
+    [&[command], text.as_bytes()].concat()
+}
+
+/// The command that executes the prepared statement of this number.
+fn execution(number: u32, values: &[Value]) -> Vec<u8> {
+    let mut packet = Vec::new();
+    ComStmtExecuteRequestBuilder::new(number).build(values).0.serialize(&mut packet);
+    packet
+}
+
+/// A refusal is an answer, after which the next one can be read.
+fn unless_lost<T>(answer: Result<T, Failure>) -> Result<Result<T, Failure>, Failure> {
+    match answer {
+        Err(failure) if !matches!(failure, Failure::Refused { .. }) => Err(failure),
+        answer => Ok(answer),
     }
 }
 

@@ -43,9 +43,10 @@ pub fn lock(
 ) -> Result<Locked, Failure> {
     let sent_at = boot_time();
     let table = &entry.database.target.table;
-    let rows = link.read(Statement::Lock(schema), table, &[entry.identifier()], deadline)?;
+    let statement = Statement::Lock(schema);
+    let rows = link.read(statement, &[], table, &[entry.identifier()], deadline)?;
     let Some(row) = rows.into_iter().next() else { return Ok(Locked::Gone) };
-    let Some(ReadRow { time, columns, .. }) = ReadRow::parse(row) else {
+    let Some(ReadRow { time, columns: Some(columns), .. }) = ReadRow::parse(row) else {
         return Ok(Locked::Unreadable);
     };
     let clock = Reading::taken_now(time, sent_at);

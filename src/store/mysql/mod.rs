@@ -33,9 +33,10 @@ use super::name::row_name;
 use super::remote::RemoteStore;
 use super::request::{JointRequest, Request, Store};
 use super::swap::SwapDecider;
+use super::writes::Writes;
 use crate::dsn::MysqlTarget;
 use crate::error::Result;
-use crate::limit::{Decision, JointRule};
+use crate::limit::{Decision, JointRule, Op};
 use crate::mapped::MappedFile;
 use crate::net::Timeouts;
 use database::Database;
@@ -68,7 +69,6 @@ impl Store for Mysql {
         let identifier = row_name(request.key);
         let entry = RowEntry::new(&self.database, identifier, *request);
         let decision = self.decider.decide(&entry, request, &entry.identifier, &self.table)?;
-        self.database.note_success();
         Ok(decision.into())
     }
 
@@ -78,9 +78,7 @@ impl Store for Mysql {
     }
 
     fn decide_all(&self, requests: &[JointRequest<'_>], _: JointRule) -> Result<Vec<Decision>> {
-        let decisions = joint::decide_all(&self.database, requests)?;
-        self.database.note_success();
-        Ok(decisions)
+        joint::decide_all(&self.database, requests)
     }
 
     fn prepare(&self, _: &[u8], timeouts: &Timeouts) -> Result<()> {
@@ -103,12 +101,42 @@ impl Store for Mysql {
 }
 
 impl RemoteStore for Mysql {
+    fn breakers(&self) -> u64 {
+        2
+    }
+
+    fn writes(&self) -> Option<&Writes> {
+        Some(&self.database.writes)
+    }
+
     fn is_connected(&self) -> bool {
         self.database.link.is_open()
     }
 
     fn keeps_connection(&self, _: u64) -> bool {
         self.database.link.keep_if_reusable()
+    }
+
+    fn rediscover(&self) {
+        self.database.link.close();
+    }
+
+    fn round_trip(&self, _: u64) -> Duration {
+        self.database.link.round_trip.shortest()
+    }
+
+    /// All rows are read in one trip. One row is swapped; several are locked and updated, each in a trip, and committed.
+    fn trips(&self, ops: &[Op]) -> u32 {
+        match ops {
+            _ if ops.iter().all(|op| matches!(op, Op::Peek { .. })) => 1,
+            [_] => 2,
+            _ => 2 + 2 * u32::try_from(ops.len()).unwrap_or(u32::MAX / 2 - 1),
+        }
+    }
+
+    /// TCP, the greeting, TLS, and the login.
+    fn trips_to_connect(&self) -> u32 {
+        3 + u32::from(self.database.target.tls.is_some())
     }
 
     fn name(&self) -> String {

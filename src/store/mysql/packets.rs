@@ -4,11 +4,13 @@ use crate::dsn::Address;
 use crate::net::channel::Channel;
 use crate::net::failure::{Failure, sanitize_line};
 use crate::net::pause::Moment;
+use crate::net::round_trip::RoundTrip;
 use mysql_common::constants::CapabilityFlags;
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::ErrPacket;
 use rustls::ClientConfig;
 use std::io::{Read, Write};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The longest packet that is received, in bytes: more than any statement returns.
@@ -26,9 +28,12 @@ pub struct Packets {
 
 impl Packets {
     /// Connects to `address` by `deadline`.
-    pub fn open(address: &Address, deadline: Moment) -> Result<Self, Failure> {
-        let channel = Channel::open(address, None, deadline)
-            .map_err(|error| Failure::from_connecting(&error))?;
+    pub fn open(
+        address: &Address,
+        deadline: Moment,
+        round_trip: &Rc<RoundTrip>,
+    ) -> Result<Self, Failure> {
+        let channel = Channel::open(address, None, deadline, round_trip)?;
         let capabilities = CapabilityFlags::empty();
         Ok(Self { channel, capabilities, sequence: 0, received: Vec::new() })
     }
@@ -58,21 +63,30 @@ impl Packets {
         self.received.is_empty() && self.channel.is_reusable()
     }
 
-    /// Sends a command, which begins an exchange.
-    pub fn command(&mut self, payload: &[u8], deadline: Moment) -> Result<(), Failure> {
-        self.sequence = 0;
-        self.send(payload, deadline)
+    /// Sends commands in one go. Each begins an exchange of its own: the answers come in this order, and
+    /// [`receive_first`](Self::receive_first) begins each.
+    pub fn send_commands(&mut self, payloads: &[Vec<u8>], deadline: Moment) -> Result<(), Failure> {
+        let packets: Vec<u8> = payloads.iter().flat_map(|payload| packet(0, payload)).collect();
+        self.send_bytes(&packets, deadline)
     }
 
-    /// Sends a packet.
+    /// Sends a packet of this exchange.
     pub fn send(&mut self, payload: &[u8], deadline: Moment) -> Result<(), Failure> {
-        // The length has three bytes: every statement is shorter than 2^24.
-        let [a, b, c, _] = (payload.len() as u32).to_le_bytes();
-        let packet = [&[a, b, c, self.sequence], payload].concat();
+        let packet = packet(self.sequence, payload);
         self.sequence = self.sequence.wrapping_add(1);
+        self.send_bytes(&packet, deadline)
+    }
+
+    fn send_bytes(&mut self, bytes: &[u8], deadline: Moment) -> Result<(), Failure> {
         self.channel.set_deadline(deadline);
-        let sent = self.channel.write_all(&packet).and_then(|()| self.channel.flush());
+        let sent = self.channel.write_all(bytes).and_then(|()| self.channel.flush());
         sent.map_err(|error| Failure::from_io(&error))
+    }
+
+    /// Receives the first packet of the answer to a command.
+    pub fn receive_first(&mut self, deadline: Moment) -> Result<Vec<u8>, Failure> {
+        self.sequence = 1;
+        self.receive(deadline)
     }
 
     /// Receives a packet. A packet that reports an error becomes [`Failure::Refused`].
@@ -113,6 +127,12 @@ impl Packets {
     }
 }
 
+/// A packet with this number. The length has three bytes: every statement is shorter than 2^24.
+fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+    let [a, b, c, _] = (payload.len() as u32).to_le_bytes();
+    [&[a, b, c, sequence], payload].concat()
+}
+
 /// The failure of an answer that cannot be parsed.
 pub fn unreadable() -> Failure {
     Failure::Down("its answer is not the protocol of MariaDB or MySQL".to_owned())
@@ -130,7 +150,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = Address::tcp("127.0.0.1", listener.local_addr().unwrap().port()).unwrap();
         let deadline = pause::start() + Duration::from_secs(60);
-        let mut packets = Packets::open(&address, deadline).unwrap();
+        let mut packets = Packets::open(&address, deadline, &Rc::default()).unwrap();
         let (mut server, _) = listener.accept().unwrap();
         server.write_all(&[1, 0, 0, 0, b'a', 1, 0, 0, 1, b'b']).unwrap();
         assert_eq!(packets.receive(deadline).unwrap(), b"a");

@@ -7,7 +7,7 @@ use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use crate::clock::{Reading, boot_time};
 use crate::error::Result;
-use crate::limit::{SECOND, StoredState};
+use crate::limit::{Op, SECOND, StoredState};
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
 use crate::net::pause::Moment;
@@ -23,8 +23,8 @@ pub struct ReadRow {
     number: usize,
     /// The server's clock, in nanoseconds.
     pub time: u64,
-    /// Its columns.
-    pub columns: Columns,
+    /// Its columns; none if the table has no such row.
+    pub columns: Option<Columns>,
 }
 
 impl ReadRow {
@@ -33,7 +33,8 @@ impl ReadRow {
         let mut values = row.into_iter();
         let number = usize::try_from(row::whole(&values.next()?)??).ok()?;
         let time = row::clock(&values.next()?)?;
-        Some(Self { number, time, columns: values.collect() })
+        let is_found = row::whole(&values.next()?)? == Some(1);
+        Some(Self { number, time, columns: is_found.then(|| values.collect()) })
     }
 }
 
@@ -49,7 +50,7 @@ struct ReadRows {
 pub fn read_all(entries: &[RowEntry<'_>], budget: &mut Budget) -> Result<Vec<Found<RowVersion>>> {
     let found = read_once(entries, budget)?;
     let is_unsure = |(entry, found): (&RowEntry<'_>, &Found<RowVersion>)| {
-        let [now, _] = entry.request.frozen().map_or(found.now, |now| [now; 2]);
+        let [now, _] = found.now;
         let is_from_future = entry.request.limit.earliest_write(&found.state) > now;
         found.version.schema == Schema::Legacy && is_from_future
     };
@@ -72,6 +73,7 @@ fn read_once(entries: &[RowEntry<'_>], budget: &mut Budget) -> Result<Vec<Found<
         database.run(budget, true, |link, deadline| read_rows(entries, table, link, deadline))
     });
     let read = read.map_err(|failure| database.error(&failure, identifier))?;
+    database.note_read();
     let ReadRows { schema, rows, clock } = read.ok_or_else(|| database.unreadable())?;
     let found = entries.iter().zip(rows).map(|(entry, columns)| {
         // The statement reads what the entry that needs most columns needs: a bucket uses the first six.
@@ -86,7 +88,8 @@ fn read_once(entries: &[RowEntry<'_>], budget: &mut Budget) -> Result<Vec<Found<
             None => StoredState::FULL,
         };
         let version = RowVersion { schema, columns };
-        Some(Found { state, version, now: [clock.time; 2], clock })
+        let now = entry.request.frozen().unwrap_or(clock.time);
+        Some(Found { state, version, now: [now; 2], clock })
     });
     found.collect::<Option<_>>().ok_or_else(|| database.unreadable())
 }
@@ -100,18 +103,14 @@ fn read_rows(
 ) -> Result<Option<ReadRows>, Failure> {
     let sent_at = boot_time();
     let (schema, found) = find_rows(entries, table, link, deadline)?;
-    let mut rows = vec![None; entries.len()];
+    let mut rows: Vec<Option<Columns>> = vec![None; entries.len()];
     let mut latest = None;
     for row in found {
         let Some(ReadRow { number, time, columns }) = ReadRow::parse(row) else { return Ok(None) };
         let Some(row) = rows.get_mut(number) else { return Ok(None) };
         // Of two rows with one identifier, which no prepared table has, the first one counts here as where it is locked.
-        row.get_or_insert(columns);
+        *row = row.take().or(columns);
         latest = latest.max(Some(time));
-    }
-    if latest.is_none() {
-        let clock = link.read(Statement::Clock, table, &[], deadline)?;
-        latest = clock.first().and_then(|row| row.first()).and_then(row::clock);
     }
     let clock = latest.map(|time| Reading::taken_now(time, sent_at));
     Ok(clock.map(|clock| ReadRows { schema, rows, clock }))
@@ -125,8 +124,17 @@ fn find_rows(
     deadline: Moment,
 ) -> Result<(Schema, Vec<Row>), Failure> {
     let identifiers: Vec<Value> = entries.iter().map(RowEntry::identifier).collect();
-    let read_as = |link: &mut MysqlLink, schema| {
-        link.read(Statement::Read(schema, entries.len()), table, &identifiers, deadline)
+    let read_as = |link: &mut MysqlLink, schema: Schema| {
+        let changes = |entry: &RowEntry<'_>| {
+            let schema = entry.schema(schema.min(Schema::Full));
+            let may_follow = !matches!(entry.request.op, Op::Peek { .. });
+            may_follow.then_some([Statement::Update(schema), Statement::Insert(schema)])
+        };
+        let mut follow: Vec<Statement> = entries.iter().filter_map(changes).flatten().collect();
+        follow.sort();
+        follow.dedup();
+        let statement = Statement::Read(schema, entries.len());
+        link.read(statement, &follow, table, &identifiers, deadline)
     };
     let needed = entries.iter().filter_map(RowEntry::needed_schema).max();
     let schema = needed.unwrap_or(link.schema());

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `microtime` | when the bucket was empty, in seconds; the published PDO class has this column only. Of a sliding window: when its last hit leaves |
 //! | `seen` | the `microtime` that the columns below were written with |
-//! | `kind` | 0 filling, 1 reserved, 2 overdrawn, 3 window, 4 blocked |
+//! | `kind` | 0 filling, 1 reserved, 2 overdrawn, 3 window, 4 blocked, 5 emptied |
 //! | `due` | when the state expires, in nanoseconds; without the fraction of a filling or reserved bucket |
-//! | `part` | the fraction of a nanosecond, or a window's hits |
-//! | `more` | how far a reservation reaches ahead, or the debt of an overdrawn bucket in nanoseconds |
+//! | `part` | the fraction of a nanosecond, a window's hits, or the reach of an emptied bucket |
+//! | `more` | how far a reservation reaches ahead, the debt of an overdrawn bucket, or when a bucket was emptied, in nanoseconds |
 //! | `hits` | of a sliding window: the record of its state (`store/record.rs`); `kind`, `part` and `more` are `NULL` then |
 //!
 //! The columns from `kind` to `more` are valid while `seen` equals `microtime`. If it does not, the published class has
@@ -57,6 +57,7 @@ fn numbers(state: State) -> [i64; 4] {
         }
         State::Overdrawn { forgiven_at, debt } => (2, forgiven_at, 0, debt),
         State::Window { ends_at, hits } => (3, ends_at, u64::from(hits), 0),
+        State::Emptied { at, reach } => (5, state.expires_at(), u64::from(reach), at),
         State::Blocked { until } => (4, until, 0, 0),
     };
     // Every time and count is below 2^63.
@@ -118,6 +119,7 @@ fn decode_word(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<State
             State::Overdrawn { forgiven_at: due as u64, debt: more as u64 }
         }
         (Some(4), _) if is_current => State::Blocked { until: due as u64 },
+        (Some(5), _) if is_current => State::Emptied { at: more as u64, reach: small },
         _ => from_empty_at(limit, microtime),
     })
 }
@@ -132,6 +134,7 @@ const MAX_SECONDS: f64 = 4e9;
 fn empty_at(limit: &Limit, state: State) -> f64 {
     let full_at = match state {
         State::Overdrawn { forgiven_at, debt } => forgiven_at + debt,
+        State::Emptied { at, .. } => state.expires_at().min(at + refill_time(limit).ceil()),
         State::Window { ends_at, .. } => ends_at,
         // Empty until its end, for the published class.
         State::Blocked { until } => until + refill_time(limit).ns,
@@ -211,6 +214,7 @@ mod tests {
                 (bucket(), State::Filling { full_at: Span { ns: time, part: part.into() } }),
                 (bucket(), State::Reserved { full_at: time, fraction: part >> 6, ahead }),
                 (bucket(), State::Overdrawn { forgiven_at: time, debt }),
+                (bucket(), State::Emptied { at: time, reach: part >> 6 }),
                 (window, State::Window { ends_at: time, hits: part >> 6 }),
                 (window, State::Blocked { until: time }),
                 (bucket(), State::Blocked { until: time }),

@@ -10,16 +10,21 @@
 
 use std::time::Duration;
 
-/// Sets what statements depend on, whatever the server's defaults: bytes that are not converted, UTC, no open transaction, strict errors.
+/// Sets what statements depend on, whatever the server's defaults: bytes that are not converted, UTC, no open transaction, strict errors, all rows of
+/// any statement (`DEFAULT` would be the server's setting).
 /// A second is the shortest lock wait that a server knows; the caller has given up by then.
-const SESSION: &str = "SET NAMES utf8mb4, time_zone = '+00:00', autocommit = 1, sql_select_limit = DEFAULT, \
+const SESSION: &str = "SET NAMES utf8mb4, time_zone = '+00:00', autocommit = 1, sql_select_limit = 18446744073709551615, \
      sql_mode = 'STRICT_ALL_TABLES', innodb_lock_wait_timeout = 1, lock_wait_timeout = 1";
 
 /// The first statement of a session. `REPEATABLE-READ` is allowed with every format of the binary log.
 pub fn session(is_mariadb: bool, timeout: Duration) -> String {
     const LEVEL: &str = "'REPEATABLE-READ'";
     match is_mariadb {
-        true => format!("{SESSION}, tx_isolation = {LEVEL}, {}", time_limit(timeout)),
+        // A process that is suspended in a transaction would keep its locks: MariaDB ends its session after a second. MySQL has no such limit.
+        true => format!(
+            "{SESSION}, tx_isolation = {LEVEL}, idle_transaction_timeout = 1, {}",
+            time_limit(timeout)
+        ),
         false => format!("{SESSION}, transaction_isolation = {LEVEL}"),
     }
 }
@@ -59,15 +64,13 @@ impl Schema {
 }
 
 /// A statement on a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Statement {
-    /// Reads as many rows, as they are at one moment. Parameters: their identifiers. Each row tells which of them
-    /// it is for, the clock, and its columns.
+    /// Reads as many rows, as they are at one moment. Parameters: their identifiers. Returns a row for each, also where the table has
+    /// none: which of them it is for, the clock, whether the table has it, and its columns.
     Read(Schema, usize),
-    /// Reads one row, and locks it for this transaction. Parameter: the identifier.
+    /// Reads one row, and locks it for this transaction. Parameter: the identifier. Returns nothing if the table has none.
     Lock(Schema),
-    /// Reads the clock. No parameters.
-    Clock,
     /// Inserts a row. Parameters: the identifier, the columns.
     Insert(Schema),
     /// Updates a row that is unchanged. Parameters: the new columns, the identifier, the old columns. `<=>`
@@ -79,6 +82,11 @@ pub enum Statement {
 }
 
 impl Statement {
+    /// Whether the statement changes no row.
+    pub const fn is_read(self) -> bool {
+        !matches!(self, Self::Insert(_) | Self::Update(_))
+    }
+
     /// The text of the statement for `table`, with a question mark for each parameter.
     pub fn text(self, table: &str) -> String {
         match self {
@@ -86,14 +94,17 @@ impl Statement {
                 let columns = schema.columns().join(", ");
                 let read = |number| {
                     format!(
-                        "SELECT {number} AS number, {CLOCK} AS clock, {columns} FROM `{table}` \
-                         WHERE identifier = ?"
+                        "SELECT {number} AS number, {CLOCK} AS clock, identifier IS NOT NULL AS found, {columns} \
+                         FROM (SELECT 1) AS one LEFT JOIN `{table}` ON identifier = ?"
                     )
                 };
                 (0..rows).map(read).collect::<Vec<_>>().join(" UNION ALL ")
             }
-            Self::Lock(schema) => Self::Read(schema, 1).text(table) + " FOR UPDATE",
-            Self::Clock => format!("SELECT {CLOCK} AS clock"),
+            Self::Lock(schema) => format!(
+                "SELECT 0 AS number, {CLOCK} AS clock, 1 AS found, {} FROM `{table}` \
+                 WHERE identifier = ? FOR UPDATE",
+                schema.columns().join(", ")
+            ),
             Self::Insert(schema) => {
                 let columns = schema.columns().join(", ");
                 let values = ", ?".repeat(schema.columns().len());

@@ -11,6 +11,7 @@ use crate::limit::StoredState;
 use crate::net::budget::Budget;
 use crate::store::swap::handoff::Handoff;
 use crate::store::swap::{Decide, Found, Swap, SwapEntry};
+use crate::store::writes::WriteOutcome;
 use mysql_common::value::Value;
 use std::slice;
 use std::time::Duration;
@@ -48,14 +49,17 @@ impl SwapEntry for RowEntry<'_> {
         };
         let table = &self.database.target.table;
         let may_repeat = self.request.op.may_repeat();
-        let has_most = has_most(budget);
+        let has_half = has_half(budget);
         let reply = self.database.run(budget, may_repeat, |link, deadline| {
             link.execute(statement, table, &values, deadline)
         });
+        if reply.is_ok() {
+            self.database.writes.note(WriteOutcome::Answered);
+        }
         match reply {
             Ok(StatementReply::Done(1)) => Ok(Swap::Done(version_of(schema, microtime))),
             Ok(_) => Ok(Swap::Lost),
-            Err(failure) => self.lost_by(&failure, has_most),
+            Err(failure) => self.lost_by(&failure, has_half),
         }
     }
 
@@ -63,10 +67,13 @@ impl SwapEntry for RowEntry<'_> {
         if !self.has_row.get() {
             return Ok(None);
         }
-        let has_most = has_most(budget);
+        let has_half = has_half(budget);
         match locked::swap(self, decide, budget) {
-            Ok(swap) => Ok(swap),
-            Err(failure) => self.lost_by(&failure, has_most).map(Some),
+            Ok(swap) => {
+                self.database.writes.note(WriteOutcome::Answered);
+                Ok(swap)
+            }
+            Err(failure) => self.lost_by(&failure, has_half).map(Some),
         }
     }
 
@@ -76,11 +83,19 @@ impl SwapEntry for RowEntry<'_> {
     }
 
     fn round_trip(&self) -> Duration {
-        self.database.link.round_trip()
+        self.database.link.round_trip.expected()
+    }
+
+    fn may_write(&self) -> bool {
+        self.database.writes.may_write()
     }
 
     fn locked(&self) -> Error {
-        self.database.too_slow(&self.identifier)
+        self.database.waiting_write()
+    }
+
+    fn withheld(&self) -> Error {
+        self.database.withheld_write()
     }
 
     fn server(&self) -> String {
@@ -88,7 +103,7 @@ impl SwapEntry for RowEntry<'_> {
     }
 }
 
-/// Whether most of the call's time is left.
-fn has_most(budget: &Budget) -> bool {
-    budget.left() >= budget.timeouts().call * 3 / 4
+/// Whether half of the call's time is left.
+fn has_half(budget: &Budget) -> bool {
+    budget.left() >= budget.timeouts().call / 2
 }

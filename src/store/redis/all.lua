@@ -1,4 +1,5 @@
--- Changes several buckets and windows or none of them, or the first one that accepts. Continues the files of all algorithms.
+-- Changes several buckets and windows or none of them, or the first one that accepts. A key that is not changed is kept, but for
+-- times from the future, which are corrected. Continues the files of all algorithms.
 --
 -- ARGV[1]  the opcode is T; O to change only the first one that accepts; P to change nothing
 -- ARGV[3]  of the first key: its algorithm, b (bucket), w (window) or s (sliding window); its opcode; r if its
@@ -8,32 +9,48 @@
 --          value before the call, behind its length (2 bytes), and the mark. With O the keys end with the changed one
 
 local algorithms = {b = bucket, w = window, s = sliding}
-local is_accepted = op ~= 'O'
-local before, values, ends = {}, {}, {}
-for i = 1, #KEYS do
-  local stored, how, numbers = redis.call('GET', KEYS[i]), ARGV[2 * i + 1], ARGV[2 * i + 2]
-  local algorithm, opcode = string.sub(how, 1, 1), string.sub(how, 2, 2)
+
+-- Decides on one key, with the arguments that describe it. Its opcode is `instead`, if that is given. Returns what the algorithms
+-- return, and whether only the usual case of a bucket was needed, in which nothing is corrected.
+local function decide_on(i, stored, instead)
+  local how, numbers = ARGV[2 * i + 1], ARGV[2 * i + 2]
+  local algorithm, opcode = string.sub(how, 1, 1), instead or string.sub(how, 2, 2)
   local extra = #how > 3 and string.sub(how, 4) or nil
-  local accepted, value, s
-  if algorithm == 'b' then accepted, value, s = take(opcode, stored, numbers, 1) end
-  if not accepted then
-    local decide = is_block(stored) and decide_block or algorithms[algorithm]
-    accepted, value, s = decide(opcode, stored, numbers, extra)
+  if algorithm == 'b' then
+    local accepted, value, s = take(opcode, stored, numbers, 1)
+    if accepted then return accepted, value, s, true end
   end
-  values[i], ends[i] = value, s
-  -- A longer value is not a state.
-  local size = stored and #stored <= 9217 and #stored or 0
-  before[i] = struct.pack('>I2', size) .. (size > 0 and stored or '')
-  if op == 'O' and accepted == '1' then
-    is_accepted = true
-    if value then store(KEYS[i], value, s) end
-    break
-  end
-  if accepted == '0' and string.sub(how, 3, 3) == 'r' then is_accepted = false end
+  local decide = is_block(stored) and decide_block or algorithms[algorithm]
+  return decide(opcode, stored, numbers, extra)
 end
-if is_accepted and op == 'T' then
+
+local is_accepted = op ~= 'O'
+local before, decided, stored = {}, {}, {}
+for i = 1, #KEYS do
+  stored[i] = redis.call('GET', KEYS[i])
+  local accepted, value, s, is_usual = decide_on(i, stored[i])
+  decided[i] = {accepted = accepted, value = value, s = s, is_usual = is_usual}
+  -- A longer value is not a state.
+  local size = stored[i] and #stored[i] <= 9217 and #stored[i] or 0
+  before[i] = struct.pack('>I2', size) .. (size > 0 and stored[i] or '')
+  if op == 'O' then
+    -- Of a key that denies, the value with its times from the future corrected.
+    if value then store(KEYS[i], value, s) end
+    is_accepted = accepted == '1'
+    if is_accepted then break end
+  elseif accepted == '0' and string.sub(ARGV[2 * i + 1], 3, 3) == 'r' then
+    is_accepted = false
+  end
+end
+if op == 'T' then
   for i, key in ipairs(KEYS) do
-    if values[i] then store(key, values[i], ends[i]) end
+    local value, s = decided[i].value, decided[i].s
+    if not is_accepted and decided[i].accepted == '1' then
+      -- Not charged, but its times from the future are corrected.
+      value = nil
+      if not decided[i].is_usual then value, s = select(2, decide_on(i, stored[i], 'N')) end
+    end
+    if value then store(key, value, s) end
   end
 end
 return (is_accepted and '1' or '0') .. clock .. table.concat(before) .. mark

@@ -22,8 +22,9 @@ local function bucket(op, stored, numbers, extra)
 
   -- A time is a table of seconds, nanoseconds and parts.
 
-  -- GRAIN is the unit of debts in nanoseconds; MAX_DEBT is four years.
+  -- GRAIN is the unit of debts in nanoseconds; MAX_DEBT is four years, LONGEST_AHEAD 2^57 nanoseconds.
   local GRAIN, MAX_DEBT = 500, {126230400, 0, 0}
+  local MAX_AHEAD, LONGEST_AHEAD = 57, {144115188, 75855872, 0}
   local now, full, latest = {now_s, now_n, 0}, {full_s, full_n, full_p}, {latest_s, latest_n, full_p}
   local cost, more = {cost_s, cost_n, cost_p}, {0, 0, 0}
   if op == 'R' or op == 'S' then more[1], more[2], more[3] = struct.unpack('>I5I4I4', extra) end
@@ -66,15 +67,37 @@ local function bucket(op, stored, numbers, extra)
     return a
   end
 
-  local function power(exponent)
-    local ns = 2 ^ exponent
-    local s = math.floor(ns / 1e9)
-    return {s, ns - s * 1e9, 0}
+  -- How far beyond the latest time a reservation may lie, before a cap: a full refill, doubled `ahead` times.
+  local function doubled(ahead)
+    local span = ceil(full)
+    for _ = 1, ahead do span = add(span, span) end
+    return span
   end
 
-  -- Reads the state. kind: F filling, R reserved, O overdrawn. A time further ahead than the limit allows
-  -- was written before the clock went back or the limit was lowered; it is corrected to the latest one.
-  local kind, stored_at, fraction, ahead, debt = 'F', {0, 0, 0}, 0, 0, {0, 0, 0}
+  -- A reach, as limit/emptied.rs describes it: microseconds as 18 bits and an exponent above them.
+  local function to_reach(span)
+    local mantissa, exponent = span[1] * 1e6 + math.ceil(span[2] / 1000), 0
+    while mantissa >= 262144 do mantissa, exponent = math.ceil(mantissa / 2), exponent + 1 end
+    return exponent * 262144 + mantissa
+  end
+
+  local function from_reach(reach)
+    local exponent = math.floor(reach / 262144)
+    local us = (reach - exponent * 262144) * 2 ^ math.min(exponent, 35)
+    local s = math.floor(us / 1e6)
+    return {s, (us - s * 1e6) * 1000, 0}
+  end
+
+  -- Reads the state. kind: F filling, R reserved, O overdrawn, M emptied. A bucket further from full than the limit allows was
+  -- written before the clock went back or by other numbers: it is corrected to one that is empty now. An operation that
+  -- settles a call corrects nothing.
+  local settles = op == 'F' or op == 'E'
+  local kind, stored_at, fraction, ahead, debt, reach = 'F', {0, 0, 0}, 0, 0, {0, 0, 0}, 0
+  -- When it is full by the numbers that made it, of an emptied one.
+  local last
+  local function empty_now(at)
+    kind, stored_at, reach = 'M', now, to_reach(sub(at, now))
+  end
   local corrected = false
   local full_at
   local size = stored and #stored or 0
@@ -82,27 +105,48 @@ local function bucket(op, stored, numbers, extra)
   local function has_time(from)
     return is_time(struct.unpack('>I5I4', stored, from))
   end
-  if (size == 13 or size == 14 or size == 18) and not (has_time(1) and (size < 18 or has_time(10))) then size = 0 end
+  if (size == 13 or size == 14 or size == 15 or size == 18) and not (has_time(1) and (size < 18 or has_time(10))) then size = 0 end
+  if size == 15 and struct.unpack('>I2', stored, 10) > 0 then size = 0 end
   if size == 14 then
     kind = 'R'
     stored_at[1], stored_at[2], fraction, ahead = struct.unpack('>I5I4I4B', stored)
-    local furthest = add(ceil(latest), power(math.min(ahead, 57)))
-    if less(furthest, stored_at) then stored_at, fraction, corrected = furthest, 0, true end
+    local furthest = add(ceil(latest), min(doubled(math.min(ahead, MAX_AHEAD)), LONGEST_AHEAD))
+    if not settles and less(furthest, stored_at) then
+      empty_now(ceil({stored_at[1], stored_at[2], fraction}))
+      corrected = true
+    end
     -- The product of fraction and parts has up to 54 bits, so it is computed in two exact steps.
     local high = math.floor(fraction / 4096)
     local low = fraction - high * 4096
     local part = math.floor((high * parts + math.floor(low * parts / 4096)) / 4096)
     full_at = {stored_at[1], stored_at[2], part}
+  elseif size == 15 then
+    kind = 'M'
+    stored_at[1], stored_at[2], reach = struct.unpack('>I5I4I6', stored)
+    if not settles and less(ceil(latest), stored_at) then
+      empty_now(add(stored_at, from_reach(reach)))
+      corrected = true
+    end
   elseif size == 18 then
     kind = 'O'
     stored_at[1], stored_at[2], debt[1], debt[2] = struct.unpack('>I5I4I5I4', stored)
     local furthest = to_grain(ceil(latest))
-    if less(furthest, stored_at) then stored_at, corrected = furthest, true end
+    if not settles and less(furthest, stored_at) then
+      empty_now(stored_at)
+      corrected = true
+    end
     if less(now, stored_at) then full_at = add(stored_at, min(debt, MAX_DEBT)) else full_at = {0, 0, 0} end
   else
     if size == 13 then stored_at[1], stored_at[2], stored_at[3] = struct.unpack('>I5I4I4', stored) end
-    if less(latest, stored_at) then stored_at, corrected = latest, true end
+    if not settles and less(latest, stored_at) then
+      empty_now(ceil(stored_at))
+      corrected = true
+    end
     full_at = add(stored_at, {0, 0, 0})
+  end
+  if kind == 'M' then
+    last = add(stored_at, from_reach(reach))
+    full_at = min(add(stored_at, full), last)
   end
   if less(full_at, now) then full_at = now end
 
@@ -119,6 +163,23 @@ local function bucket(op, stored, numbers, extra)
     return accepted, struct.pack('>I5I4I5I4', forgiven_at[1], forgiven_at[2], debt[1], debt[2]), forgiven_at[1]
   end
 
+  local function emptied(accepted, at, until_full)
+    local value = {at, to_reach(sub(until_full, at))}
+    return accepted, struct.pack('>I5I4I6', at[1], at[2], value[2]), add(at, from_reach(value[2]))[1]
+  end
+
+  -- Whether other numbers have made the bucket, by which it is not full yet.
+  local is_emptied = kind == 'M' and less(now, last)
+
+  -- The bucket that other numbers have made, once a call has made it full at a time.
+  local function charged(accepted, at)
+    local cost = ceil(sub(at, full_at))
+    local until_full = add(less(last, now) and now or last, cost)
+    local emptied_at = min(add(stored_at, cost), less(stored_at, now) and now or stored_at)
+    local needed = ceil(sub(at, full))
+    return emptied(accepted, less(emptied_at, needed) and needed or emptied_at, until_full)
+  end
+
   local function forgotten()
     return '1', stored and '' or nil
   end
@@ -128,19 +189,24 @@ local function bucket(op, stored, numbers, extra)
     if not corrected then return accepted end
     if kind == 'F' then return filling(accepted, stored_at) end
     if kind == 'R' then return reserved(accepted, stored_at, fraction, ahead) end
+    if kind == 'M' then return emptied(accepted, stored_at, last) end
     return overdrawn(accepted, stored_at, debt)
   end
 
-  -- A time beyond the latest: its parts become a fraction of 24 bits, rounded up, and its distance to the
-  -- latest time the exponent of a power of two.
-  local function reserved_until(at)
+  -- The fewest doublings of a full refill that reach from `empty` to a time.
+  local function ahead_for(at, empty)
+    local beyond, ahead, reach = ceil(sub(at, empty)), 0, doubled(0)
+    while ahead < MAX_AHEAD and less(reach, beyond) do ahead, reach = ahead + 1, add(reach, reach) end
+    return ahead
+  end
+
+  -- A time so far ahead: its parts become a fraction of 24 bits, rounded up.
+  local function reserved_until(at, ahead)
     local scaled = at[3] * 16777216
     local rest = math.fmod(scaled, parts)
     local fraction = math.floor((scaled - rest) / parts + 0.5) + (rest > 0 and 1 or 0)
     local whole = {at[1], at[2], 0}
     if fraction == 16777216 then whole = ceil({at[1], at[2], 1}); fraction = 0 end
-    local beyond, ahead = ceil(sub(at, latest)), 0
-    while less(power(ahead), beyond) do ahead = ahead + 1 end
     return reserved('1', whole, fraction, ahead)
   end
 
@@ -158,32 +224,43 @@ local function bucket(op, stored, numbers, extra)
     local costs = {cost}
     while 2 ^ #costs <= math.max(most, leave) do costs[#costs + 1] = add(costs[#costs], costs[#costs]) end
     -- The latest time at which the bucket can be full and have what must be left.
-    local last, rest = latest, leave
+    local furthest, rest = latest, leave
     for i = #costs, 1, -1 do
-      if rest >= 2 ^ (i - 1) then last, rest = sub(last, costs[i]), rest - 2 ^ (i - 1) end
+      if rest >= 2 ^ (i - 1) then furthest, rest = sub(furthest, costs[i]), rest - 2 ^ (i - 1) end
     end
     local taken, at = 0, full_at
     for i = #costs, 1, -1 do
-      local tokens, charged = 2 ^ (i - 1), add(at, costs[i])
-      if taken + tokens <= most and not less(last, charged) then taken, at = taken + tokens, charged end
+      local tokens, later = 2 ^ (i - 1), add(at, costs[i])
+      if taken + tokens <= most and not less(furthest, later) then taken, at = taken + tokens, later end
     end
-    if taken < least or leave > 0 and less(last, at) then return unchanged('0') end
+    if taken < least or leave > 0 and less(furthest, at) then return unchanged('0') end
     if taken == 0 then return unchanged('1') end
+    if is_emptied then return charged('1', at) end
     return filling('1', at)
   end
 
   if op == 'T' or op == 'R' or op == 'C' then
-    local charged = add(full_at, cost)
-    if not less(latest, charged) then return filling('1', charged) end
+    local at = add(full_at, cost)
+    if not less(latest, at) then
+      if is_emptied then return charged('1', at) end
+      return filling('1', at)
+    end
     if op == 'T' then return unchanged('0') end
     if op == 'C' then
+      if is_emptied then
+        -- It is forgiven nothing: it owes no more than one full refill pays for.
+        local most = sub(add(latest, full), cost)
+        return charged('0', min(at, less(most, full_at) and full_at or most))
+      end
       local forgiven_at = to_grain(ceil(latest))
-      return overdrawn('0', forgiven_at, debt_beyond(charged, forgiven_at))
+      return overdrawn('0', forgiven_at, debt_beyond(at, forgiven_at))
     end
-    local affordable = ceil(sub(charged, full))
+    local affordable = ceil(sub(at, full))
     if kind == 'O' then affordable = min(affordable, stored_at) end
-    if less(min(more, MAX_DEBT), sub(affordable, now)) then return unchanged('0') end
-    return reserved_until(charged)
+    local longest = is_emptied and {full_s, full_n, 0} or MAX_DEBT
+    if less(min(more, longest), sub(affordable, now)) then return unchanged('0') end
+    if is_emptied then return charged('1', at) end
+    return reserved_until(at, ahead_for(at, latest))
   end
 
   if op == 'F' then
@@ -194,26 +271,46 @@ local function bucket(op, stored, numbers, extra)
       if not less({0, 0, 0}, missing) then return unchanged('0') end
       if less(missing, cost) then back, kept_back = missing, {0, 1, 0} end
     end
+    if kind == 'M' then
+      local whole = {back[1], back[2], 0}
+      local until_full = add(sub(last, whole), {0, kept_back[2], 0})
+      if not less(now, until_full) then return forgotten() end
+      -- The time at which it was empty moves only if the limit would get less than half of that back otherwise.
+      local wanted = ceil(sub(full_at, back))
+      if less(wanted, now) then wanted = now end
+      local half = {math.floor(back[1] / 2), math.floor((back[1] % 2 * 1e9 + back[2]) / 2), 0}
+      if less(half, sub(until_full, wanted)) then return emptied('1', sub(stored_at, whole), until_full) end
+      return emptied('1', min(stored_at, until_full), until_full)
+    end
     if not less(add(now, back), full_at) then return forgotten() end
     local at = add(sub(full_at, back), kept_back)
     if not less(now, at) then return forgotten() end
-    if not less(latest, at) then return filling('1', at) end
-    if kind == 'O' then return overdrawn('1', stored_at, debt_beyond(at, stored_at)) end
-    return reserved_until(at)
+    if kind == 'R' then return reserved_until(at, ahead) end
+    if kind == 'O' and less(stored_at, add(ceil(at), {0, GRAIN, 0})) then
+      return overdrawn('1', stored_at, debt_beyond(at, stored_at))
+    end
+    return filling('1', at)
   end
 
   if op == 'E' then
+    -- A bucket of other numbers may be empty at a later time.
+    local empty = latest
+    if kind == 'F' and less(latest, full_at) then empty = full_at end
+    if kind == 'O' and less(latest, stored_at) then empty = stored_at end
     -- What is beyond one capacity below empty is forgotten.
-    local at, furthest = add(full_at, cost), add(latest, full)
+    local at, furthest = add(full_at, cost), add(empty, full)
     if less(furthest, at) then at = less(furthest, full_at) and full_at or furthest end
     if not less(full_at, at) then return unchanged('1') end
-    if not less(latest, at) then return filling('1', at) end
+    if is_emptied then return charged('1', at) end
+    -- It stays a debt, which is forgiven.
     if kind == 'O' and less(now, stored_at) then return overdrawn('1', stored_at, debt_beyond(at, stored_at)) end
-    return reserved_until(at)
+    if kind == 'R' then return reserved_until(at, math.max(ahead_for(at, empty), ahead)) end
+    if less(empty, at) then return reserved_until(at, ahead_for(at, empty)) end
+    return filling('1', at)
   end
 
   if op == 'S' then
-    if less(now, full_at) then return unchanged('0') end
+    if less(now, full_at) or is_emptied then return unchanged('0') end
     return filling('1', min(add(now, more), latest))
   end
 

@@ -4,9 +4,11 @@ use crate::dsn::{Address, RedisTarget, Secret, Topology};
 use crate::net::channel::Channel;
 use crate::net::failure::{Failure, sanitize_line, unless_closed};
 use crate::net::pause::Moment;
+use crate::net::round_trip::RoundTrip;
 use redis::{Cmd, Parser, RedisError, Value};
 use rustls::ClientConfig;
 use std::io::{self, ErrorKind, Read, Write};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The most that is read of an answer, in bytes. The longest answer is the map of a large cluster.
@@ -24,7 +26,9 @@ impl RedisLink {
         redis: &RedisTarget,
         tls: Option<&Arc<ClientConfig>>,
         deadline: Moment,
+        round_trip: &Rc<RoundTrip>,
     ) -> Result<Self, Failure> {
+        let link = Self { channel: Channel::open(address, tls, deadline, round_trip)? };
         let mut commands = Vec::new();
         if redis.database != 0 {
             commands.push(command("SELECT", &[redis.database.to_string().as_bytes()]));
@@ -32,7 +36,7 @@ impl RedisLink {
         let user = redis.user.as_deref();
         let must_be_master = matches!(redis.topology, Topology::Sentinel { .. });
         let password = redis.password.as_ref();
-        Self::log_in(address, user, password, commands, must_be_master, tls, deadline)
+        link.log_in(user, password, commands, must_be_master, deadline)
     }
 
     /// Connects to a sentinel.
@@ -42,21 +46,18 @@ impl RedisLink {
         tls: Option<&Arc<ClientConfig>>,
         deadline: Moment,
     ) -> Result<Self, Failure> {
-        Self::log_in(address, None, password, Vec::new(), false, tls, deadline)
+        let link = Self { channel: Channel::open(address, tls, deadline, &Rc::default())? };
+        link.log_in(None, password, Vec::new(), false, deadline)
     }
 
     fn log_in(
-        address: &Address,
+        mut self,
         user: Option<&str>,
         password: Option<&Secret>,
         further: Vec<Cmd>,
         must_be_master: bool,
-        tls: Option<&Arc<ClientConfig>>,
         deadline: Moment,
     ) -> Result<Self, Failure> {
-        let channel = Channel::open(address, tls, deadline)
-            .map_err(|error| Failure::from_connecting(&error))?;
-        let mut link = Self { channel };
         let mut commands: Vec<Cmd> = password.map(|it| auth(user, it)).into_iter().collect();
         commands.extend(further);
         // Shows in CLIENT LIST that the connection is ours. A user without the right to set a
@@ -64,7 +65,7 @@ impl RedisLink {
         commands.push(command("CLIENT", &[b"SETNAME", b"token_bucket"]));
         // A user without the right to ROLE skips this check; a replica then refuses the first call.
         commands.extend(must_be_master.then(|| command("ROLE", &[])));
-        let mut answers = link.exchange(&commands, deadline)?;
+        let mut answers = self.exchange(&commands, deadline)?;
         let role = must_be_master.then(|| answers.pop()).flatten();
         let named = answers.pop();
         let mut answers = answers.into_iter();
@@ -76,10 +77,10 @@ impl RedisLink {
         let refused = match answers.find_map(Result::err) {
             None => named
                 .and_then(Result::err)
-                .filter(|failure| failure.is("NOAUTH") || is_too_many_clients(failure)),
+                .filter(|failure| failure.is("NOAUTH") || refuses_connection(failure)),
             some => some,
         };
-        refused.or_else(|| role.and_then(Result::ok).and_then(check_role)).map_or(Ok(link), Err)
+        refused.or_else(|| role.and_then(Result::ok).and_then(check_role)).map_or(Ok(self), Err)
     }
 
     /// Whether this process opened the connection.
@@ -118,14 +119,19 @@ impl RedisLink {
         sent.or_else(unless_closed).map_err(|error| Failure::from_io(&error))?;
         // The parser reads ahead, so all answers need the same one. The next call gets a new parser, which
         // holds nothing of this call's.
-        let mut reader = AnswerReader { inner: channel, failure: None, left: LONGEST_ANSWER };
+        let mut reader = AnswerReader::new(channel);
         let mut parser = Parser::new();
         let mut answers = Vec::with_capacity(commands.len());
         for _ in commands {
             answers.push(match parser.parse_value(&mut reader) {
-                Ok(Value::ServerError(error)) => Err(refused(&RedisError::from(error))),
+                Ok(Value::ServerError(error)) => Err(refused_by(&RedisError::from(error))),
                 Ok(value) => Ok(value),
                 Err(_) => {
+                    let own = reader.text_of_error(answers.len());
+                    if let Some(error) = own.filter(|_| answers.len() + 1 == commands.len()) {
+                        answers.push(Err(error));
+                        break;
+                    }
                     // A server that refuses a connection says why, and closes it. Another error may be the answer to
                     // AUTH, which holds the password if the server does not know AUTH.
                     let why = answers.pop().and_then(Result::err).filter(refuses_connection);
@@ -142,9 +148,30 @@ struct AnswerReader<R> {
     inner: R,
     failure: Option<io::Error>,
     left: usize,
+    /// The first bytes that were read.
+    begin: Vec<u8>,
 }
 
+/// How much is kept of what was read: some short lines and the error after them.
+const KEPT: usize = 512;
+
 impl<R> AnswerReader<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, failure: None, left: LONGEST_ANSWER, begin: Vec::new() }
+    }
+
+    /// The server's error after so many answers of one line, if there is one. The parser takes no line that is not
+    /// UTF-8, and a server that does not know a command quotes what was sent.
+    fn text_of_error(&self, after: usize) -> Option<Failure> {
+        let mut lines = self.begin.split_inclusive(|byte| *byte == b'\n');
+        let are_short =
+            lines.by_ref().take(after).all(|line| matches!(line.first(), Some(b'+' | b'-' | b':')));
+        let line = lines.next().filter(|line| are_short && line.ends_with(b"\r\n"))?;
+        let words = String::from_utf8_lossy(line.strip_prefix(b"-")?).into_owned();
+        let (code, detail) = words.split_once(' ').unwrap_or((&words, ""));
+        Some(refused(code, detail))
+    }
+
     /// Why an answer could not be parsed.
     fn failure(&mut self) -> Failure {
         match self.failure.take() {
@@ -166,6 +193,8 @@ impl<R: Read> Read for AnswerReader<R> {
             }
             Ok(read) => {
                 self.left = self.left.saturating_sub(read);
+                let room = KEPT.saturating_sub(self.begin.len()).min(read);
+                self.begin.extend_from_slice(buffer.get(..room).unwrap_or_default());
                 Ok(read)
             }
             Err(error) => {
@@ -233,11 +262,23 @@ fn check_role(answer: Value) -> Option<Failure> {
     }
 }
 
-fn refused(error: &RedisError) -> Failure {
-    Failure::Refused {
-        code: sanitize_line(error.code().unwrap_or("ERR")),
-        detail: sanitize_line(error.detail().unwrap_or_default()),
+fn refused_by(error: &RedisError) -> Failure {
+    refused(error.code().unwrap_or("ERR"), error.detail().unwrap_or_default())
+}
+
+fn refused(code: &str, detail: &str) -> Failure {
+    let (code, mut detail) = (sanitize_line(code), sanitize_line(detail));
+    // The arguments after it are the client's identifier, or bytes.
+    if let Some((command, _)) = detail.split_once(", with args beginning with") {
+        detail = format!("{command}, which this extension needs");
     }
+    // Protected mode explains itself in many sentences.
+    if code == "DENIED"
+        && let Some((reason, _)) = detail.split_once(". ")
+    {
+        detail = format!("{reason}; set one, and name it in the storage DSN");
+    }
+    Failure::Refused { code, detail }
 }
 
 #[cfg(test)]
@@ -248,7 +289,7 @@ mod tests {
     fn message_of_a_server_has_no_control_characters() {
         let answer = redis::parse_redis_value(b"-\x1b[2J\0 a\x07b\r\n").unwrap();
         let Value::ServerError(error) = answer else { panic!("{answer:?}") };
-        let told = refused(&RedisError::from(error)).reason();
+        let told = refused_by(&RedisError::from(error)).reason();
         assert!(!told.contains(char::is_control), "{told:?}");
     }
 }

@@ -1,27 +1,28 @@
 //! Buckets in Redis or Valkey: one call of a script decides, by the server's clock.
 //!
 //! * [`link`]: a connection that speaks RESP, logged in
-//! * [`nodes`]: finds the server of a key: the single one, the master, or a node of a cluster
+//! * [`nodes`]: finds the server of a key: the single one, the master, or a node of a cluster,
+//!   by its [`slots`]
 //! * [`scripts`]: the scripts that decide on the server; [`script_call`] is a call of one
-//! * [`permits`]: the script for permits
+//! * [`permits`]: the script for permits; [`refusals`]: what a server's refusal concerns
 
 mod link;
 mod nodes;
 mod permits;
+mod refusals;
 mod script_call;
 mod scripts;
+mod slots;
 
 use super::answer::Answer;
 use super::key::Key;
 use super::name::{key_name, unused_name};
-use super::permits::{PermitCall, PermitLists, Permits};
+use super::permits::Permits;
 use super::remote::RemoteStore;
 use super::request::{JointRequest, Request, Store, charges, peek_all};
 use crate::dsn::{Address, RedisTarget, Topology};
 use crate::error::{Error, Result};
-use crate::limit::{
-    Decision, JointRule, Op, PermitAnswer, PermitId, PermitOp, TokenBucket, apply, take_by,
-};
+use crate::limit::{Decision, JointRule, Op, TokenBucket, apply, take_by};
 use crate::net::Timeouts;
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
@@ -32,12 +33,14 @@ use nodes::Nodes;
 pub use nodes::{parse_map, parse_master, parse_redirection};
 #[cfg(fuzzing)]
 pub use permits::parse_permit_reply;
+use refusals::refuses_call;
 use rustls::ClientConfig;
 use script_call::ScriptCall;
 use scripts::{arguments, arguments_for_all, remove_mark, script_for};
 pub use scripts::{parse_reply, parse_reply_for_all};
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The most tries of a call, redirections of a cluster included.
 const MAX_TRIES: u32 = 5;
@@ -47,6 +50,8 @@ pub struct Redis {
     target: RedisTarget,
     encryption: Encryption,
     nodes: RefCell<Nodes>,
+    /// The server that said last that it must not be written to.
+    unwritable: RefCell<Option<Address>>,
 }
 
 /// What a call does after a try that failed.
@@ -70,19 +75,20 @@ struct Failed {
 impl Redis {
     /// The store at `target`. Nothing is opened yet.
     pub fn new(target: RedisTarget) -> Self {
-        Self { target, encryption: Encryption::default(), nodes: RefCell::default() }
+        let (nodes, unwritable) = (RefCell::default(), RefCell::default());
+        Self { target, encryption: Encryption::default(), nodes, unwritable }
     }
 
     /// Runs a script on the server. `may_repeat`: the script may run again if it is not known whether it
     /// ran.
     fn run(&self, call: &ScriptCall<'_>, may_repeat: bool, timeouts: &Timeouts) -> Result<Vec<u8>> {
+        let mut budget = Budget::start(*timeouts);
         let tls = self
             .encryption
             .config_for(self.target.tls.as_ref())
             .map_err(|failure| Error::local(format!("{}: {}", self.name(), failure.reason())))?;
         let tls = tls.as_ref();
         let mut nodes = self.nodes.borrow_mut();
-        let mut budget = Budget::start(*timeouts);
         let mut redirected = None;
         let mut tries = 0;
         loop {
@@ -116,23 +122,24 @@ impl Redis {
             let reopened = nodes.link_to(&address, &self.target, tls, budget);
             failure = reopened.err().unwrap_or(Failure::LostIdle);
         }
-        if matches!(failure, Failure::Local(_) | Failure::Down(_)) {
-            self.encryption.note_failure();
-        }
-        let single = matches!(self.target.topology, Topology::Single(_));
+        self.encryption.note_failure(&failure);
+        let single = self.is_single();
         let remedy = match single && failure.is("MOVED") {
             true => "; it is a node of a cluster, for redis+cluster:",
             false => "",
         };
-        let message = format!("Redis at {address}: {}{remedy}", failure.reason());
+        let (name, reason) = (format!("Redis at {address}"), failure.reason());
+        let message = format!("{name}: {reason}{remedy}");
         if link::is_too_many_clients(&failure) {
             // Processes that have a connection keep it.
             return Error::local(message);
         }
         match failure {
-            Failure::Refused { code, detail }
-                if refuses_call(&code, &detail) || single && code == "READONLY" =>
-            {
+            Failure::Refused { code, .. } if self.refuses_writes(&code) => {
+                self.unwritable.replace(Some(address));
+                Error::unwritable(&name, &reason)
+            }
+            Failure::Refused { code, detail } if refuses_call(&code, &detail) => {
                 Error::refused(message)
             }
             Failure::LostIdle => Error::refused(message),
@@ -195,7 +202,7 @@ impl Redis {
         Failed { address, reused, failure }: &Failed,
         may_repeat: bool,
     ) -> Next {
-        let single = matches!(self.target.topology, Topology::Single(_));
+        let single = self.is_single();
         let Failure::Refused { code, detail } = failure else {
             nodes.close(address);
             if !single {
@@ -212,18 +219,32 @@ impl Redis {
                 Next::Again
             }
             ("ASK", Some((_, to))) if !single => Next::AskAt(to),
-            // The master has become a replica, so another server is the master. Or the slot has moved, and
-            // the node does not say where.
-            ("READONLY" | "MASTERDOWN" | "MOVED", _) if !single => {
-                nodes.forget();
-                Next::Again
+            // The connection is kept: the server decides on other keys, or denies.
+            (code, _) if self.refuses_writes(code) || refuses_call(code, detail) => Next::Fail,
+            // It may have become a replica, or lost its place: another server may be the master, have the slot, or be at this
+            // address by now.
+            (code, _) => {
+                nodes.close(address);
+                if single {
+                    return Next::Fail;
+                }
+                nodes.look_elsewhere();
+                match code {
+                    "READONLY" | "MASTERDOWN" | "LOADING" | "MOVED" => Next::Again,
+                    _ => Next::Fail,
+                }
             }
-            ("CLUSTERDOWN", _) => {
-                nodes.forget();
-                Next::Fail
-            }
-            _ => Next::Fail,
         }
+    }
+
+    /// Whether a server that refuses with this code answers reads, and must not be written to: a single one that is a replica, or a
+    /// master without its replicas. A replica where there should be a master is asked nothing more: the master is asked for.
+    fn refuses_writes(&self, code: &str) -> bool {
+        code == "NOREPLICAS" || self.is_single() && code == "READONLY"
+    }
+
+    const fn is_single(&self) -> bool {
+        matches!(self.target.topology, Topology::Single(_))
     }
 
     fn servers(&self) -> String {
@@ -254,7 +275,7 @@ impl Store for Redis {
 
     fn can_decide_all(&self, requests: &[Request<'_>], _: JointRule) -> bool {
         let Topology::Cluster(_) = self.target.topology else { return true };
-        let mut slots = requests.iter().map(|request| nodes::slot(&key_name(request.key)));
+        let mut slots = requests.iter().map(|request| slots::slot(&key_name(request.key)));
         let first = slots.next();
         // A script may use keys of one slot only.
         slots.all(|slot| Some(slot) == first)
@@ -312,14 +333,14 @@ impl Store for Redis {
 impl RemoteStore for Redis {
     fn breaker(&self, key: &Key<'_>) -> u64 {
         match self.target.topology {
-            Topology::Cluster(_) => nodes::breaker(&key_name(key)),
+            Topology::Cluster(_) => slots::breaker(&key_name(key)),
             _ => 0,
         }
     }
 
     fn breakers(&self) -> u64 {
         match self.target.topology {
-            Topology::Cluster(_) => nodes::BREAKERS,
+            Topology::Cluster(_) => slots::BREAKERS,
             _ => 1,
         }
     }
@@ -335,52 +356,29 @@ impl RemoteStore for Redis {
         !matches!(self.target.topology, Topology::Cluster(_)) && nodes.connections() > 0
     }
 
+    fn rediscover(&self) {
+        let Some(address) = self.unwritable.take() else { return };
+        let mut nodes = self.nodes.borrow_mut();
+        nodes.close(&address);
+        nodes.look_elsewhere();
+    }
+
+    /// That to the server that answered last, of several.
+    fn round_trip(&self, _: u64) -> Duration {
+        self.nodes.borrow().round_trip.shortest()
+    }
+
+    fn trips(&self, _: &[Op]) -> u32 {
+        1
+    }
+
+    /// TCP, TLS, and the login.
+    fn trips_to_connect(&self) -> u32 {
+        2 + u32::from(self.target.tls.is_some())
+    }
+
     fn name(&self) -> String {
         format!("Redis at {}", self.servers())
-    }
-}
-
-impl PermitLists for Redis {
-    fn list_name(&self, key: &Key<'_>) -> Vec<u8> {
-        key_name(key)
-    }
-
-    fn new_id(&self) -> Result<PermitId> {
-        permits::new_id()
-    }
-
-    /// Any operation may be repeated: one that acquires finds its id then.
-    fn apply_to_list(
-        &self,
-        name: &[u8],
-        call: PermitCall<'_>,
-        op: PermitOp,
-    ) -> Result<PermitAnswer> {
-        let (names, arguments) = ([name.to_vec()], permits::arguments(op, call.frozen));
-        let script = ScriptCall { source: &scripts::PERMITS, names: &names, arguments: &arguments };
-        let reply = self.run(&script, true, call.timeouts)?;
-        permits::parse_permit_reply(&reply)
-            .filter(|answer| permits::is_possible(op, *answer))
-            .ok_or_else(garbled)
-    }
-}
-
-/// Whether an error concerns this call alone, and the server is up.
-fn refuses_call(code: &str, detail: &str) -> bool {
-    match code {
-        // One key, or several that a cluster is moving to another node.
-        "WRONGTYPE" | "TRYAGAIN" | "CROSSSLOT" => true,
-        // A server that stores nothing new, for want of memory, disk or replicas, still denies: a denial stores
-        // nothing.
-        "OOM" | "MISCONF" | "NOREPLICAS" => true,
-        // The user lacks the right to a key, or to a command of the script.
-        "NOPERM" => true,
-        // As Redis 7.0 says it, and as Redis 8 and Valkey.
-        "ERR" => {
-            detail.starts_with("The user executing the script")
-                || detail.starts_with("ACL failure in script")
-        }
-        _ => false,
     }
 }
 

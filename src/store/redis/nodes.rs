@@ -2,19 +2,18 @@
 //! serves a key.
 
 use super::link::{RedisLink, command};
+use super::slots::{SLOTS, slot};
 use crate::dsn::{Address, RedisTarget, Topology};
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
 use crate::net::pause::Moment;
+use crate::net::round_trip::RoundTrip;
 use redis::Value;
 use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::rc::Rc;
 use std::sync::Arc;
-
-/// The number of slots of a cluster.
-const SLOTS: u16 = 16384;
-const CRC: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_XMODEM);
 
 /// A range of slots that one node serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,30 +34,11 @@ pub struct Nodes {
     master: Option<Address>,
     /// The ranges of slots of the cluster. The first range that holds a slot counts.
     map: Vec<Range>,
-}
-
-/// How many breakers a cluster has: so many that few have slots of two nodes, of which one answers while the other is
-/// down.
-pub const BREAKERS: u64 = 32;
-
-/// The number of a key's breaker: one for each 512 slots.
-///
-/// Not one for each node: a new process does not know which node serves a slot, and another node may take
-/// the slot over.
-pub fn breaker(name: &[u8]) -> u64 {
-    u64::from(slot(name)) * BREAKERS / u64::from(SLOTS)
-}
-
-/// The slot of a key's name: that of its hash tag, the part within the first braces, if it has one.
-pub fn slot(name: &[u8]) -> u16 {
-    CRC.checksum(hash_tag(name).unwrap_or(name)) % SLOTS
-}
-
-fn hash_tag(name: &[u8]) -> Option<&[u8]> {
-    let open = name.iter().position(|byte| *byte == b'{')?;
-    let behind = name.get(open + 1..)?;
-    let close = behind.iter().position(|byte| *byte == b'}')?;
-    behind.get(..close).filter(|tag| !tag.is_empty())
+    /// Which sentinel or node is asked first, of those that may know the server of a key: the one asked first may be cut off with an old
+    /// master, and know no other.
+    first: usize,
+    /// How long a trip to any of the servers takes.
+    pub round_trip: Rc<RoundTrip>,
 }
 
 impl Range {
@@ -94,7 +74,7 @@ impl Nodes {
                             Failure::Down("the sentinel does not know the master".to_owned())
                         })
                     };
-                    let found = first_that_answers(sentinels, budget, ask)?;
+                    let found = first_that_answers(&rotated(sentinels, self.first), budget, ask)?;
                     self.master = Some(found.clone());
                     Ok(found)
                 }
@@ -155,7 +135,8 @@ impl Nodes {
         match self.links.entry(address.clone()) {
             Entry::Occupied(link) => Ok((link.into_mut(), true)),
             Entry::Vacant(place) => {
-                let link = RedisLink::open(address, redis, tls, budget.connect_by())?;
+                let by = budget.connect_by();
+                let link = RedisLink::open(address, redis, tls, by, &self.round_trip)?;
                 Ok((place.insert(link), false))
             }
         }
@@ -177,6 +158,12 @@ impl Nodes {
         self.map.clear();
     }
 
+    /// Forgets the master and the cluster's map, and lets the next call ask another sentinel or node for them first.
+    pub fn look_elsewhere(&mut self) {
+        self.forget();
+        self.first = self.first.wrapping_add(1);
+    }
+
     /// Notes that a slot has moved to another node.
     pub fn moved(&mut self, slot: u16, to: Address) {
         // The redirection says nothing about other slots, so the rest of the map stays.
@@ -194,12 +181,13 @@ impl Nodes {
     ) -> Result<(), (Address, Failure)> {
         let mut candidates: Vec<Address> = self.links.keys().cloned().collect();
         candidates.extend(seeds.iter().filter(|seed| !self.links.contains_key(seed)).cloned());
+        let candidates = rotated(&candidates, self.first);
         let question = command("CLUSTER", &[b"SLOTS"]);
-        let links = &mut self.links;
+        let (links, round_trip) = (&mut self.links, &self.round_trip);
         self.map = first_that_answers(&candidates, budget, |address, deadline| {
             let mut link = match links.remove(address).and_then(RedisLink::if_reusable) {
                 Some(link) => link,
-                None => RedisLink::open(address, redis, tls, deadline)?,
+                None => RedisLink::open(address, redis, tls, deadline, round_trip)?,
             };
             let map = parse_map(&link.call(&question, deadline)?, address);
             // The node may have been removed from the cluster; the others may know the map.
@@ -214,6 +202,14 @@ impl Nodes {
         self.links.retain(|address, _| map.iter().any(|range| range.node == *address));
         Ok(())
     }
+}
+
+/// The servers in their order, beginning with another one than the first.
+fn rotated(servers: &[Address], by: usize) -> Vec<Address> {
+    let mut servers = servers.to_vec();
+    let count = servers.len().max(1);
+    servers.rotate_left(by % count);
+    servers
 }
 
 /// Asks one server after the other, each with an equal share of the time that is left.
@@ -303,18 +299,6 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_those_of_the_cluster_specification() {
-        // From the cluster specification, and CLUSTER KEYSLOT.
-        assert_eq!(CRC.checksum(b"123456789"), 0x31c3);
-        assert_eq!(slot(b"foo"), 12182);
-        assert_eq!(slot(b"{user1000}.following"), slot(b"user1000"));
-        assert_eq!(slot(b"foo{}{bar}"), CRC.checksum(b"foo{}{bar}") % 16384, "an empty tag");
-        assert_eq!(slot(b"foo{{bar}}zap"), slot(b"{bar"));
-        assert_eq!(slot(b"foo{bar}{zap}"), slot(b"bar"));
-        assert_eq!(slot(b"tb:192.0.2.1"), CRC.checksum(b"tb:192.0.2.1") % 16384);
-    }
-
-    #[test]
     fn redirections_name_a_slot_and_a_node() {
         let asked = tcp("10.0.0.1", 1);
         assert_eq!(
@@ -353,6 +337,18 @@ mod tests {
         {
             assert_eq!(read(first, last, b"a", port), []);
         }
+    }
+
+    #[test]
+    fn another_node_is_asked_first_after_a_look_elsewhere() {
+        let servers = [tcp("a", 1), tcp("b", 2)];
+        let mut nodes = Nodes { master: Some(tcp("a", 1)), ..Nodes::default() };
+        let first = |nodes: &Nodes| rotated(&servers, nodes.first).first().cloned();
+        assert_eq!(first(&nodes), Some(tcp("a", 1)));
+        nodes.look_elsewhere();
+        assert_eq!((nodes.master.as_ref(), first(&nodes)), (None, Some(tcp("b", 2))));
+        nodes.look_elsewhere();
+        assert_eq!(first(&nodes), Some(tcp("a", 1)));
     }
 
     #[test]

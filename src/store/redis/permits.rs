@@ -1,13 +1,18 @@
 //! The script that takes, renews and gives back permits on the server, its arguments and its reply.
 
-use super::scripts::{ScriptReply, frozen_time, parse, with_mark};
+use super::script_call::ScriptCall;
+use super::scripts::{PERMITS, ScriptReply, frozen_time, parse, with_mark};
+use super::{Redis, garbled};
 use crate::error::{Error, Result};
 use crate::limit::{MAX_PERMITS, PermitAnswer, PermitId, PermitOp};
+use crate::store::key::Key;
+use crate::store::name::key_name;
+use crate::store::permits::{PermitCall, PermitLists};
 use crate::store::record;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// The arguments of a call, as `permits.lua` describes them.
-pub fn arguments(op: PermitOp, frozen: Option<u64>) -> Vec<Vec<u8>> {
+fn arguments(op: PermitOp, frozen: Option<u64>) -> Vec<Vec<u8>> {
     let (opcode, lifetime, max, id) = match op {
         PermitOp::Acquire { id, max, lifetime } => (b'A', lifetime, max, id),
         PermitOp::Renew { id, lifetime } => (b'W', lifetime, 0, id),
@@ -30,7 +35,7 @@ pub fn parse_permit_reply(bytes: &[u8]) -> Option<PermitAnswer> {
 }
 
 /// Whether an answer can be that of an operation.
-pub fn is_possible(op: PermitOp, PermitAnswer { accepted, active }: PermitAnswer) -> bool {
+fn is_possible(op: PermitOp, PermitAnswer { accepted, active }: PermitAnswer) -> bool {
     match op {
         PermitOp::Acquire { max, .. } => active >= if accepted { 1 } else { max },
         PermitOp::Renew { .. } => !accepted || active > 0,
@@ -45,9 +50,32 @@ pub fn is_possible(op: PermitOp, PermitAnswer { accepted, active }: PermitAnswer
 /// # Errors
 ///
 /// [`ErrorKind::Local`](crate::error::ErrorKind::Local) if the system gives no random numbers.
-pub fn new_id() -> Result<PermitId> {
+fn new_id() -> Result<PermitId> {
     let mut id = [0; 16];
     getrandom(&mut id, GetRandomFlags::empty())
         .map_err(|error| Error::local(format!("Cannot make the id of a permit: {error}")))?;
     Ok(PermitId::from_be_bytes(id))
+}
+
+impl PermitLists for Redis {
+    fn list_name(&self, key: &Key<'_>) -> Vec<u8> {
+        key_name(key)
+    }
+
+    fn new_id(&self) -> Result<PermitId> {
+        new_id()
+    }
+
+    /// Any operation may be repeated: one that acquires finds its id then.
+    fn apply_to_list(
+        &self,
+        name: &[u8],
+        call: PermitCall<'_>,
+        op: PermitOp,
+    ) -> Result<PermitAnswer> {
+        let (names, arguments) = ([name.to_vec()], arguments(op, call.frozen));
+        let script = ScriptCall { source: &PERMITS, names: &names, arguments: &arguments };
+        let reply = self.run(&script, true, call.timeouts)?;
+        parse_permit_reply(&reply).filter(|answer| is_possible(op, *answer)).ok_or_else(garbled)
+    }
 }

@@ -177,7 +177,7 @@ fn bucket_operation(bucket: &TokenBucket, op: Op) -> Operation {
         Op::Reserve { cost, max_wait } => (b'R', cost, Some(span(max_wait))),
         Op::Check => (b'C', 1, None),
         Op::Refund { cost, expiry } => (b'F', cost, expiry.map(time)),
-        Op::Settle { cost } => (b'E', cost.min(2 * capacity), None),
+        Op::Settle { cost, .. } => (b'E', cost.min(2 * capacity), None),
         Op::Start { missing } => (b'S', 0, Some(span(missing))),
         Op::Peek { .. } => (b'P', 0, None),
         Op::Reset | Op::Block { .. } => (b'X', 0, None),
@@ -214,7 +214,7 @@ fn window_operation(limit: u64, interval: u64, op: Op) -> Operation {
         Op::Check => (b'T', 1, None),
         // Not cut to the limit: there may be more hits, of a limit that was larger.
         Op::Refund { cost, expiry } => (b'F', cost.min(u32::MAX.into()), expiry.map(time)),
-        Op::Settle { cost } => (b'E', cost.min(u32::MAX.into()), None),
+        Op::Settle { cost, expiry } => (b'E', cost.min(u32::MAX.into()), Some(time(expiry))),
         Op::Start { .. } => (b'D', 0, None),
         Op::Peek { .. } => (b'P', 0, None),
         Op::Reset | Op::Block { .. } => (b'X', 0, None),

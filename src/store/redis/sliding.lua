@@ -35,17 +35,19 @@ local function sliding(op, stored, numbers, extra)
   local first, from_future = first_after(now_s, now_n), count + 1
   if count > 0 then
     local s, n = struct.unpack('>I5I4', stored, 9 * count - 7)
-    -- Written before the clock went back or the limit was changed; corrected to the latest time.
     if s > latest_s or (s == latest_s and n > latest_n) then from_future = first_after(latest_s, latest_n) end
   end
-  local corrected = from_future <= count
+  -- Hits from the future were taken before the clock went back or the limit was changed; they are corrected to the latest
+  -- time. An operation that settles a call corrects nothing: other numbers may have taken them.
+  local corrected = from_future <= count and op ~= 'E' and op ~= 'F'
   local live = count - first + 1
 
-  -- The hits that count.
-  local function hits()
-    if live == 0 then return '' end
-    if not corrected then return string.sub(stored, 9 * first - 7) end
-    return string.sub(stored, 9 * first - 7, 9 * from_future - 8) .. string.rep(latest, count - from_future + 1)
+  -- The hits that count, and so many that are taken now.
+  local function hits(added)
+    if live == 0 then return string.rep(latest, added) end
+    local until_latest = string.sub(stored, 9 * first - 7, 9 * from_future - 8)
+    if corrected then return until_latest .. string.rep(latest, count - from_future + 1 + added) end
+    return until_latest .. string.rep(latest, added) .. string.sub(stored, 9 * from_future - 7)
   end
 
   -- Returns the answer and the value of these hits, of which there are some.
@@ -66,10 +68,10 @@ local function sliding(op, stored, numbers, extra)
     op = cost > 0 and 'T' or 'N'
   end
 
-  if op == 'T' and live + cost <= limit then return with_hits('1', hits() .. string.rep(latest, cost)) end
+  if op == 'T' and live + cost <= limit then return with_hits('1', hits(cost)) end
 
   if op == 'F' then
-    local list = hits()
+    local list = hits(0)
     local last = live
     if extra then
       while last > 0 and string.sub(list, 9 * last - 8, 9 * last) ~= extra do last = last - 1 end
@@ -92,6 +94,6 @@ local function sliding(op, stored, numbers, extra)
 
   -- N, D, a take that is denied, and a refund that finds nothing: the hits stay.
   local accepted = (op == 'N' or op == 'F') and '1' or '0'
-  if corrected then return with_hits(accepted, hits()) end
+  if corrected then return with_hits(accepted, hits(0)) end
   return accepted
 end

@@ -2,8 +2,8 @@
 --
 -- numbers  cost (4 bytes), limit (4), interval: seconds (5), nanoseconds (4); of a calendar window also the ends of
 --          the last window, the current and the next one, in the same form
--- extra    for U the least cost and what must be left (4 each), for F when the window expires that the hits were taken from: seconds
---          (5), nanoseconds (4), or nothing
+-- extra    for U the least cost and what must be left (4 each), for E and F when the window expires that the hits were taken from:
+--          seconds (5), nanoseconds (4), or for F nothing
 --
 -- Returns "1" or "0", and if the value changes, the new one and the second in which it expires.
 
@@ -30,17 +30,26 @@ local function window(op, stored, numbers, extra)
     end
   end
 
-  -- A window counts twice its limit at most: limit::MAX_HITS bounds both.
-  local most = math.min(2 * limit, 16777214)
+  -- limit::MAX_HITS.
+  local MAX_HITS = 16777214
 
   -- Reads the open window. A last moment further ahead than the limit allows was written before the clock
-  -- went back or the limit was changed; it is corrected to the latest one.
+  -- went back or the limit was changed; it is corrected to the latest one. An operation that settles a call corrects
+  -- nothing: other numbers may have made the window.
+  local settles = op == 'F' or op == 'E'
   local is_open, corrected = false, false
   local ends_s, ends_n, hits = latest_s, latest_n, 0
   if stored and #stored == 12 then
     local s, n, h = struct.unpack('>I5I4I3', stored)
     local lasts = is_time(s, n) and (now_s < s or (now_s == s and now_n <= n))
-    if is_calendar and is_time(s, n) then
+    if settles then
+      if is_calendar and not lasts and extra and is_time(s, n) then
+        -- A little later its window may be open by the calendar of the decision.
+        local end_s, end_n = struct.unpack('>I5I4', extra)
+        local is_before_end = now_s < end_s or (now_s == end_s and now_n < end_n)
+        lasts = is_before_end and math.abs((s - end_s) + (n + 1 - end_n) / 1e9) <= 600
+      end
+    elseif is_calendar and is_time(s, n) then
       -- limit::CalendarWindow::find_open does the same, with its SLACK of 600 seconds.
       local beyond = (s - latest_s) + (n - latest_n) / 1e9
       local is_same = beyond <= 600 and beyond >= -600
@@ -52,7 +61,7 @@ local function window(op, stored, numbers, extra)
       corrected = s > latest_s or (s == latest_s and n > latest_n)
     end
     if lasts then
-      is_open, hits = true, math.min(h, most)
+      is_open, hits = true, h
       if not corrected then ends_s, ends_n = s, n end
     end
   end
@@ -69,11 +78,9 @@ local function window(op, stored, numbers, extra)
     op = needed > 0 and hits + needed > limit and 'D' or cost > 0 and 'T' or 'N'
   end
 
-  if op == 'E' and cost > 0 then return with_hits('1', math.min(hits + cost, most)) end
-
   if op == 'T' and hits + cost <= limit then return with_hits('1', hits + cost) end
 
-  if op == 'F' and extra then
+  if settles and extra then
     local s, n = struct.unpack('>I5I4', extra)
     if n == 0 then s = s - 1; n = 1e9 end
     local differs = s ~= ends_s or n - 1 ~= ends_n
@@ -81,10 +88,11 @@ local function window(op, stored, numbers, extra)
     if not is_open or differs then op = 'D' end
   end
   if op == 'F' and is_open and cost > 0 then return with_hits('1', math.max(hits - cost, 0)) end
+  if op == 'E' and cost > 0 then return with_hits('1', math.min(hits + cost, MAX_HITS)) end
 
   if op == 'X' then return '1', stored and '' or nil end
 
-  -- N, D, a take that is denied, a refund to a window that has ended, and nothing to settle: the hits stay.
+  -- N, D, a take that is denied, a window that has ended before its call was settled, and nothing to settle: the hits stay.
   local accepted = (op == 'N' or op == 'F' or op == 'E') and '1' or '0'
   if corrected then return with_hits(accepted, hits) end
   return accepted

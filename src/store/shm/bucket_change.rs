@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn claim_denies_no_call_whose_clock_reading_is_older() {
         let (window, now) = (FixedWindow::new(5, 1.0).unwrap(), boot_time() - 60_000_000);
-        let claim = Slot::claim(1, now + 1_000_000);
+        let claim = Slot::claim(1, now + 1_000_000, 0);
         // Another process's claim of the same key, and one of another key that was withdrawn.
         for (slot, tag) in [(claim, 1), (claim.as_tombstone(), 2)] {
             let set = [AtomicU128::new(slot.0), AtomicU128::new(0)];

@@ -5,7 +5,7 @@
 //! * [`set`]: the slots among which a key may be
 //! * [`bucket_change`]: an operation under a limit, as a change to a slot
 //! * [`hits`]: a sliding window, which has many slots
-//! * [`table`]: finding, claiming and reusing slots, lock-free
+//! * [`table`]: finding, claiming and reusing slots, lock-free; [`claim_number`] tells claims apart
 //! * [`keys`]: the hashes of keys
 //! * [`statistics`]: what did not fit into a table; [`usage`]: how full it is
 //! * [`permits`]: how many run at once; [`held`] is a permit in its set, [`holder`] the process that has it, [`search`]
@@ -14,6 +14,7 @@
 //! The file behind the table is the subject of [`mapped`].
 
 mod bucket_change;
+mod claim_number;
 pub mod held;
 pub mod hits;
 mod holder;
@@ -127,7 +128,7 @@ impl SharedMemory {
         self.with_table(request, |region, hash, now| {
             let places = Places::new(region.area::<Set>(Area::Buckets), hash);
             let window = WindowInTable {
-                window,
+                limit: window,
                 places: places.ok_or_else(not_open)?,
                 now: Cell::new(now),
                 is_frozen: request.frozen().is_some(),
@@ -135,7 +136,7 @@ impl SharedMemory {
                 lacked_room: Cell::new(false),
             };
             let busy = || Error::refused("Shared memory: the sliding window is too busy");
-            let decision = window.decide(*request.op).ok_or_else(busy)?;
+            let decision = hits::decide(&window, *request.op).ok_or_else(busy)?;
             Ok(Answer { decision, lacked_room: window.lacked_room.get() })
         })
     }
@@ -179,8 +180,12 @@ impl Store for SharedMemory {
     fn describe(&self) -> Vec<(&'static str, String)> {
         let location = self.file.location();
         let mut rows = vec![("Shared memory", printable_path(&location.path()))];
-        if let Err(error) = self.file.open() {
-            rows.push(("State", error.to_string()));
+        match self.file.open_existing() {
+            Err(error) => rows.push(("State", error.to_string())),
+            Ok(()) if self.file.region().is_none() => {
+                rows.push(("State", "not made yet: the first call makes it".to_owned()));
+            }
+            Ok(()) => {}
         }
         let others: Vec<String> = location.other_users().iter().map(u32::to_string).collect();
         if !others.is_empty() {

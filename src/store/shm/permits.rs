@@ -79,11 +79,10 @@ impl PermitTable {
         Holder::new(region, self.file.number())
     }
 
-    /// How full the table is.
-    fn usage(&self) -> Result<TableUsage> {
-        self.file.open_if_due(boot_time())?;
-        let region = self.file.region();
-        TableUsage::of_permits(region.as_ref().ok_or_else(not_open)?)
+    /// How full the table is; none if it is not there. Nothing is made.
+    fn usage(&self) -> Result<Option<TableUsage>> {
+        self.file.open_existing()?;
+        self.file.region().as_ref().map(TableUsage::of_permits).transpose()
     }
 }
 
@@ -108,14 +107,12 @@ impl SharedPermits {
         Self { table, keys: Keys::new(domain) }
     }
 
-    /// What `phpinfo()` shows. The file is not made for it.
+    /// What `phpinfo()` shows.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         let holds = (PERMITS_SIZE - BODY_AT) as usize / size_of::<Set>() * WAYS;
-        let (table, file) = (&self.table, &self.table.file);
-        let is_there = file.region().is_some() || file.location().path().exists();
-        let held = match is_there.then(|| table.usage()) {
-            Some(usage) => usage.map_or_else(|it| it.to_string(), |it| it.used.to_string()),
-            None => "0".to_owned(),
+        let held = match self.table.usage() {
+            Ok(usage) => usage.map_or(0, |usage| usage.used).to_string(),
+            Err(error) => error.to_string(),
         };
         vec![("Permits it can hold", holds.to_string()), ("Permits held", held)]
     }

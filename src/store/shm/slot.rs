@@ -9,28 +9,29 @@
 //! +-----------+---+-----------------------------+---+---------+---------------+
 //! | key's tag | 0 | ends at, ns              62 | 1 | 63    6 | hits       24 |  window
 //! +-----------+---+-----------------------------+---+---------+---------------+
-//! | key's tag | 0 | full at, ns              62 | 1 | 63    6 | all ones   24 |  claim
+//! | key's tag | 0 | full at, ns              62 | 1 | 60    6 | number     24 |  claim
 //! +-----------+---+-----------------------------+---+---------+---------------+
 //! | key's tag | 0 | until, ns                62 | 1 | 62    6 | 0          24 |  blocked
 //! +-----------+---+-----------------------------+---+---------+---------------+
 //! | key's tag | 0 | ends at, ns              62 | 1 | 61    6 | holder     24 |  held
+//! +-----------+---+-----------------------------+---+---------+---------------+
+//! | key's tag | 0 | at, ns                   62 | 1 | 59    6 | reach      24 |  emptied
 //! +-----------+---+-----------------------+-----+---+---------+---------------+
 //! | key's tag | 1 | forgiven at, 500 ns 53 | debt, 500 ns * 64^e           40 |  overdrawn
 //! +-----------+---+------------------------+----------------------------------+
 //!  127      94  93  92                   40 39                               0
 //! ```
 //!
-//! The time in each form is when the slot expires. It can be read without knowing the limit, so a
-//! slot can be reused by a call under any other limit. A claim marks a slot whose bucket is about to
-//! be committed (see `table`). Its bits are those of a window of 2²⁴ − 1 hits, more than a window may
-//! have; a reservation is at most 60 `ahead`.
+//! The time in each form is when the slot expires; of an emptied one that is later by its reach. It can be read without knowing the
+//! limit, so a slot can be reused by a call under any other limit. A claim marks a slot whose bucket is about to be committed (see
+//! `table`). Its number tells it from other claims of the key (see `claim_number`). A reservation is at most 58 `ahead`.
 //!
 //! A held slot is a permit, in a table of permits (`permits`). No other table has one: there its bits would
 //! be read as a reservation.
 //!
 //! A word of zeros is a full bucket, or a permit that is free: a new table needs no set-up.
 
-use crate::limit::{GRAIN, MAX_REFILL, Span, State};
+use crate::limit::{GRAIN, MAX_AHEAD, MAX_REFILL, Span, State};
 
 /// The bits of a key's tag.
 pub const TAG_BITS: u32 = 34;
@@ -39,18 +40,21 @@ const TAG_SHIFT: u32 = 128 - TAG_BITS;
 const TIME_BITS: u32 = 62;
 /// The bits behind the time.
 const REST_BITS: u32 = 31;
+const REST: u32 = (1 << REST_BITS) - 1;
 /// Marks the rest of a reservation, a window or a claim.
 const NOT_FILLING: u32 = 1 << 30;
 const FRACTION_BITS: u32 = 24;
 const FRACTION: u32 = (1 << FRACTION_BITS) - 1;
-const MAX_AHEAD: u8 = 60;
+/// What an emptied bucket has in the place of `ahead`.
+const EMPTIED: u32 = 59;
+/// What a claim has in the place of `ahead`.
+const CLAIM: u32 = 60;
 /// What a permit that is held has in the place of `ahead`.
 const HELD: u32 = 61;
 /// What a block has in the place of `ahead`.
 const BLOCKED: u32 = 62;
 /// What a window has in the place of `ahead`.
 const WINDOW: u32 = 63;
-const CLAIM: u32 = (1 << REST_BITS) - 1;
 
 const OVERDRAWN: u128 = 1 << 93;
 const FORGIVEN_BITS: u32 = 53;
@@ -60,6 +64,9 @@ const DEBT_EXPONENT_STEP: u64 = 6;
 
 /// The bits of a permit's holder.
 pub const HOLDER_BITS: u32 = FRACTION_BITS;
+
+/// The bits of a claim's number.
+pub const CLAIM_NUMBER_BITS: u32 = FRACTION_BITS;
 
 /// The content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +90,7 @@ enum SlotForm {
     Claim,
     Blocked,
     Held,
+    Emptied,
     Overdrawn,
 }
 
@@ -104,13 +112,15 @@ impl Slot {
             State::Window { ends_at, hits } => Self::window(tag, ends_at, hits),
             State::Overdrawn { forgiven_at, debt } => Self::overdrawn(tag, forgiven_at, debt),
             State::Blocked { until } => Self::blocked(tag, until),
+            State::Emptied { at, reach } => Self::emptied(tag, at, reach),
         }
     }
 
-    /// The slot of a key whose bucket is about to be committed, full again at `full_at`.
+    /// The slot of a key whose bucket is about to be committed, full again at `full_at`. `number` has
+    /// [`CLAIM_NUMBER_BITS`] bits; higher ones are left out.
     #[inline(always)]
-    pub fn claim(tag: u64, full_at: u64) -> Self {
-        Self::with_rest(tag, full_at, CLAIM)
+    pub fn claim(tag: u64, full_at: u64, number: u32) -> Self {
+        Self::with_rest(tag, full_at, NOT_FILLING | CLAIM << FRACTION_BITS | number & FRACTION)
     }
 
     #[inline(always)]
@@ -132,6 +142,11 @@ impl Slot {
     #[inline(always)]
     fn blocked(tag: u64, until: u64) -> Self {
         Self::with_rest(tag, until, NOT_FILLING | BLOCKED << FRACTION_BITS)
+    }
+
+    #[inline(always)]
+    fn emptied(tag: u64, at: u64, reach: u32) -> Self {
+        Self::with_rest(tag, at, NOT_FILLING | EMPTIED << FRACTION_BITS | reach & FRACTION)
     }
 
     /// The slot of a permit that is held.
@@ -208,6 +223,7 @@ impl Slot {
     pub const fn expires_at(self) -> u64 {
         let fraction = match self.form() {
             SlotForm::Overdrawn => return self.forgiven_at(),
+            SlotForm::Emptied => return self.to_emptied().expires_at(),
             SlotForm::Claim => 0,
             SlotForm::Filling => self.rest(),
             _ => self.rest() & FRACTION,
@@ -236,6 +252,7 @@ impl Slot {
             SlotForm::Window => self.to_window(),
             SlotForm::Blocked => State::Blocked { until: self.time() },
             SlotForm::Reserved | SlotForm::Held => self.to_reserved(),
+            SlotForm::Emptied => self.to_emptied(),
             SlotForm::Overdrawn => self.to_overdrawn(),
         }
     }
@@ -263,6 +280,11 @@ impl Slot {
     }
 
     #[inline(always)]
+    const fn to_emptied(self) -> State {
+        State::Emptied { at: self.time(), reach: self.rest() & FRACTION }
+    }
+
+    #[inline(always)]
     const fn to_overdrawn(self) -> State {
         let debt = (self.0 & ((1 << DEBT_BITS) - 1)) as u64;
         let debt = from_float(debt).saturating_mul(GRAIN);
@@ -275,19 +297,20 @@ impl Slot {
             return SlotForm::Overdrawn;
         }
         match self.rest() {
-            CLAIM => SlotForm::Claim,
             part if part & NOT_FILLING == 0 => SlotForm::Filling,
             marked => match (marked & !NOT_FILLING) >> FRACTION_BITS {
+                CLAIM => SlotForm::Claim,
                 WINDOW => SlotForm::Window,
                 BLOCKED => SlotForm::Blocked,
                 HELD => SlotForm::Held,
+                EMPTIED => SlotForm::Emptied,
                 _ => SlotForm::Reserved,
             },
         }
     }
 
     const fn rest(self) -> u32 {
-        self.0 as u32 & CLAIM
+        self.0 as u32 & REST
     }
 
     const fn time(self) -> u64 {

@@ -27,10 +27,18 @@
 //!
 //! All operations have a single order. In it claim *a* was written before *b* was read without the
 //! key; that came before claim *b* was written; that before *a* was read without the key; and that
-//! before claim *a* was written. Claim *a* would come before itself. And a claim that was withdrawn
-//! cannot be committed, for its word is gone; the same word comes back only if the key is claimed
-//! again in the same slot at the same level. `tests/slot_protocol.rs` has a model checker search for
-//! counter-examples.
+//! before claim *a* was written. Claim *a* would come before itself. And a claim that was withdrawn or
+//! committed cannot be committed again, for its word is gone.
+//!
+//! So no claim may be the same word as an earlier one. A key may be claimed again in the same slot at the
+//! same level while a process that read the first claim sleeps: a tombstone gives all newcomers one level.
+//! The number in a claim tells the two apart (see [`claim_number`]). Two claims of one thread have the same
+//! number only if it makes 2²⁴ claims in between, all during that sleep. Two claims of different threads have
+//! the same number with odds of 1 in 2²⁴, and matter only if all of this happens while the process sleeps
+//! between two instructions: the key is claimed, committed, reset and claimed again in that very slot, at
+//! the same level, by a process whose view of the set is as old.
+//!
+//! `tests/slot_protocol.rs` has a model checker search for counter-examples.
 //!
 //! # Reuse and eviction
 //!
@@ -63,6 +71,7 @@
 //!
 //! After each step the set is at least as strict as before it.
 
+use super::claim_number;
 use super::set::WAYS;
 use super::slot::Slot;
 use super::word::Word;
@@ -170,9 +179,9 @@ pub fn find_committed<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
 }
 
 /// What a look at the bucket of a key shows.
-pub enum Look {
-    /// The key has a slot, whose bucket is in this state.
-    Known(State),
+pub enum Look<'a, W> {
+    /// The key has a slot, in this word, with this content.
+    Known(&'a W, Slot),
     /// The key has no slot. It is a full bucket, and finds room.
     Free,
     /// Only a change can say: the key has no slot, and the set is full, or was.
@@ -181,12 +190,12 @@ pub enum Look {
 
 /// Looks at the bucket of `tag`, and changes nothing.
 #[inline(always)]
-pub fn look<W: Word>(set: &[W], tag: u64, now: u64) -> Look {
+pub fn look<W: Word>(set: &[W], tag: u64, now: u64) -> Look<'_, W> {
     let (mut has_room, mut has_tombstone) = (false, false);
     for word in set {
         let slot = Slot(word.load());
         if slot.tag() == tag && !slot.is_claim() {
-            return Look::Known(slot.state());
+            return Look::Known(word, slot);
         }
         match is_in_use(slot, now) {
             false => has_room = true,
@@ -220,7 +229,7 @@ fn insert<W: Word, C: Change>(set: &[W], tag: u64, now: u64, change: &mut C) -> 
         Plan::MakeTombstone(evicted) => make_tombstone(set, evicted, change),
         Plan::Claim { reused, evicts, start, raised } => {
             let is_strict = raised.is_none_or(|(old, new)| replace(set, old, new));
-            let claim = Slot::claim(tag, start.expires_at().max(now));
+            let claim = Slot::claim(tag, start.expires_at().max(now), claim_number::next());
             if is_strict && replace(set, reused, claim) && evicts {
                 change.note_eviction();
             }
@@ -289,13 +298,15 @@ fn find_owed(tombstone: Option<SeenSlot>, (_, reused): SeenSlot, now: u64) -> Op
 /// Applies the change to a newcomer that starts with the content `start`. Returns whether it needs a slot.
 ///
 /// It needs none if the change leaves nothing to remember: it is denied, a peek, or a refund to a full
-/// bucket. It needs one if it is blocked. A newcomer whose level lies below empty does, too, once it takes
-/// tokens: time fills its bucket only in a slot.
+/// bucket; nor if it inherits a block, which stays in the set. It needs one if it is blocked by the change. A
+/// newcomer whose level lies below empty does, too, once it takes tokens: time fills its bucket only in a slot.
 fn apply_to_newcomer(change: &mut impl Change, start: Slot, floor: Option<u64>) -> bool {
     let after = change.apply(start).unwrap_or(start);
+    let [starts_blocked, is_blocked] =
+        [start, after].map(|slot| matches!(slot.state(), State::Blocked { .. }));
     let starts_empty = floor.is_some_and(|floor| start.expires_at() < floor);
-    let is_blocked = matches!(after.state(), State::Blocked { .. });
-    is_blocked || after.expires_at() > start.expires_at() || starts_empty && change.takes()
+    let has_more = after.expires_at() > start.expires_at();
+    !starts_blocked && (is_blocked || has_more || starts_empty && change.takes())
 }
 
 /// Evicts the first bucket of a set: it stays as the tombstone, in its slot.

@@ -105,6 +105,10 @@ fn file_is_made_by_its_preparation_and_not_by_a_check_of_memory() {
 fn description_has_a_row_for_what_is_unusual_alone() {
     let folder = Folder::new();
     let store = SharedMemory::new(location(&folder));
+    let state = ("State", "not made yet: the first call makes it".to_owned());
+    assert_eq!(store.describe().get(1), Some(&state));
+    assert!(!location(&folder).path().parent().unwrap().exists(), "nothing is made");
+    store.prepare(b"", &Timeouts::default()).unwrap();
     assert_eq!(store.describe(), rows_of_fresh_table(&location(&folder)));
     let larger = SharedMemory::new(Location { size: 2 << 20, ..location(&folder) });
     let text = "2097152 (the file keeps its size; remove it to have this one)".to_owned();
@@ -123,6 +127,7 @@ fn permits_beside_the_table_are_described_with_it() {
     assert!(store.permits().is_none());
     let store = with_permits(&folder, store);
     assert!(store.permits().is_some());
+    store.prepare(b"", &Timeouts::default()).unwrap();
     let permits = [("Permits it can hold", "65280"), ("Permits held", "0")]
         .map(|(name, value)| (name, value.to_owned()));
     assert_eq!(
@@ -136,6 +141,7 @@ fn root_learns_which_other_users_have_such_a_table() {
     let (folder, is_root) = (Folder::new(), rustix::process::geteuid().is_root());
     let store = SharedMemory::new(location(&folder));
     assert_eq!(store.other_users(), Some(vec![]));
+    store.prepare(b"", &Timeouts::default()).unwrap();
     for user in ["4000000001", "4000000000"] {
         let directory = folder.files().path.join(format!("token_bucket-{user}"));
         fs::create_dir(&directory).unwrap();

@@ -37,6 +37,8 @@ pub(super) struct Attempt<'a, E> {
     pub request: &'a Request<'a>,
     /// None for a call that is in no batch.
     pub batch: Option<OwnBatch<'a>>,
+    /// Whether the call may write. If not, it is denied by what is read, or fails.
+    pub may_write: bool,
 }
 
 /// A batch that this process asks for. When it is dropped, the next one may ask.
@@ -55,30 +57,36 @@ impl Drop for OwnBatch<'_> {
 }
 
 impl<E: SwapEntry> Attempt<'_, E> {
-    /// Reads, applies and swaps until the swap succeeds, or the time is over.
+    /// Reads, applies and swaps until the swap succeeds, or the time is over. A denial stands, also if what it changes cannot be
+    /// written.
     pub fn decide(&self, budget: &mut Budget) -> Result<Decision> {
         let (mut handed_off, mut lost) = (self.handed_off(), 0);
+        let mut denial = None;
         for _ in 0..MAX_TRIES {
             // A try that runs out of time would count as a failure of the server.
             if !budget.has_time_for(self.entry.round_trip()) {
-                break;
+                let error = if lost == 0 { self.entry.too_late() } else { self.entry.busy() };
+                return denial.ok_or(error);
             }
             let tried = match lost {
-                ..LOST_BEFORE_LOCK => self.try_swap(handed_off.take(), budget)?,
-                _ => self.try_swap_locked(budget)?,
+                ..LOST_BEFORE_LOCK => self.try_swap(handed_off.take(), &mut denial, budget)?,
+                _ => self.try_swap_locked(&mut denial, budget)?,
             };
             match tried {
                 Tried::Decided(decision) => return Ok(decision),
                 // A hand-off did not suffice.
                 Tried::Undecided => {}
+                Tried::Unwritten(error) => return denial.ok_or(error),
                 Tried::Not(Swap::Blocked) => {
                     if let Some(own) = &self.batch {
                         note_lock(own.batches, own.key, boot_time());
                     }
-                    return Err(self.entry.locked());
+                    let error = self.entry.locked();
+                    return denial.ok_or(error);
                 }
                 Tried::Not(Swap::Locked) if !budget.has_time_for(self.entry.round_trip()) => {
-                    return Err(self.entry.locked());
+                    let error = self.entry.locked();
+                    return denial.ok_or(error);
                 }
                 Tried::Not(_) => {
                     self.pause(lost, budget);
@@ -86,13 +94,14 @@ impl<E: SwapEntry> Attempt<'_, E> {
                 }
             }
         }
-        Err(self.entry.busy())
+        denial.ok_or_else(|| self.entry.busy())
     }
 
-    /// Reads, unless the state was handed off, applies and swaps.
+    /// Reads, unless the state was handed off, applies and swaps. Keeps the `denial` that the state is worth.
     fn try_swap(
         &self,
         handed_off: Option<Found<E::Version>>,
+        denial: &mut Option<Decision>,
         budget: &mut Budget,
     ) -> Result<Tried> {
         let entry = self.entry;
@@ -115,8 +124,13 @@ impl<E: SwapEntry> Attempt<'_, E> {
             self.publish(room, &found.state, now, &applied);
             return Ok(Tried::Decided(applied.decision));
         }
+        // Also by a state that was handed off: it is milliseconds old, and while writes wait nothing else is to be had.
+        *denial = applied.denial();
+        if !self.may_write {
+            return Ok(Tried::Unwritten(entry.withheld()));
+        }
         if !budget.has_time_for(entry.round_trip()) {
-            return Err(entry.busy());
+            return Ok(Tried::Unwritten(entry.too_late()));
         }
         let decided_at = applied.decision.now;
         let swap =
@@ -132,19 +146,20 @@ impl<E: SwapEntry> Attempt<'_, E> {
     }
 
     /// Locks the value and applies, where the server has locks; else swaps.
-    fn try_swap_locked(&self, budget: &mut Budget) -> Result<Tried> {
+    fn try_swap_locked(&self, denial: &mut Option<Decision>, budget: &mut Budget) -> Result<Tried> {
         self.prolong();
         let room = Room::reserve(self.batch.as_ref());
         let mut done = None;
         let mut decide = |state: &StoredState, clock: &Reading| {
-            let applied = self.apply(state, clock.time, self.extend(&room));
+            let now = self.request.frozen().unwrap_or(clock.time);
+            let applied = self.apply(state, now, self.extend(&room));
             let after = (applied.after != *state).then(|| applied.after.clone());
             done = Some((state.clone(), *clock, applied));
             after
         };
         let swapped = within(budget, |budget| self.entry.swap_locked(&mut decide, budget))?;
         Ok(match (swapped, done) {
-            (None, _) => self.try_swap(None, budget)?,
+            (None, _) => self.try_swap(None, denial, budget)?,
             (Some(Swap::Done(version)), Some((state, clock, applied))) => {
                 self.publish(room, &state, clock.time, &applied);
                 self.hand_off(&applied.after, version, clock);
@@ -183,7 +198,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
     fn handed_off(&self) -> Option<Found<E::Version>> {
         // A hand-off knows the time by two bounds. An old hit would leave early by the later one, and a new
         // hit by the earlier one.
-        if let Limit::SlidingWindow(_) = self.request.limit {
+        if matches!(self.request.limit, Limit::SlidingWindow(_)) || !self.may_write {
             return None;
         }
         let own = self.batch.as_ref()?;
@@ -283,6 +298,8 @@ enum Tried {
     Decided(Decision),
     /// The state that was handed off does not say enough.
     Undecided,
+    /// It must not be written, or there is no time for that.
+    Unwritten(Error),
     /// The value was not replaced.
     Not(Swap),
 }

@@ -51,7 +51,8 @@ impl SwapDecider {
         address: &[u8],
     ) -> Result<Decision> {
         let mut budget = Budget::start(*request.timeouts);
-        let mut alone = || Attempt { entry, request, batch: None }.decide(&mut budget);
+        let may_write = entry.may_write();
+        let mut alone = || Attempt { entry, request, batch: None, may_write }.decide(&mut budget);
         if matches!(request.op, Op::Peek { .. }) || request.frozen().is_some() {
             return alone();
         }
@@ -87,7 +88,8 @@ fn decide_in_batch<E: SwapEntry>(
         let now = boot_time();
         if is_locked(batches, key, now) {
             caller.leave(now);
-            return Err(entry.locked());
+            let reader = Attempt { entry, request, batch: None, may_write: false };
+            return reader.decide(&mut budget);
         }
         let may_ask = budget.has_time_for(entry.round_trip());
         match caller.step(now, now + asking_time, may_ask) {
@@ -96,7 +98,8 @@ fn decide_in_batch<E: SwapEntry>(
             }
             Step::Ask(batch) => {
                 let own = OwnBatch { batches, batch, key, asking_time };
-                return Attempt { entry, request, batch: Some(own) }.decide(&mut budget);
+                let may_write = entry.may_write();
+                return Attempt { entry, request, batch: Some(own), may_write }.decide(&mut budget);
             }
             Step::Sleep(sleep) if budget.left() > Duration::ZERO => {
                 let at_most = sleep.at_most.min(budget.left());
@@ -117,12 +120,12 @@ fn asking_time(round_trip: Duration, call: Duration) -> Duration {
     (3 * round_trip).max(call / 8).max(MIN_ASKING_TIME).min(call / 2)
 }
 
-/// A hash of all that makes two calls on a key equal. A refund equals no other: the members of a batch ask again if the process that
-/// asked for them was killed, and what is taken twice is lost, but what is given back twice is too much.
+/// A hash of all that makes two calls on a key equal. A call that settles equals no other: the members of a batch ask again if the
+/// process that asked for them was killed, and what is taken twice is lost, but what is given back twice is too much.
 fn kind_of(key: u64, request: &Request<'_>, [low, high]: [u64; 2]) -> u64 {
     let mut hasher = SipHasher13::new_with_keys(low, high);
     (key, request.limit, request.op).hash(&mut hasher);
-    if let Op::Refund { .. } = request.op {
+    if request.op.settles() {
         (boot_time(), std::process::id()).hash(&mut hasher);
     }
     hasher.finish()

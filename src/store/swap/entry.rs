@@ -66,14 +66,32 @@ pub trait SwapEntry {
     /// How long a round trip to the server takes as a rule; zero before the first.
     fn round_trip(&self) -> Duration;
 
-    /// The error of a call on a key that was found locked twice.
+    /// Whether the call may write.
+    fn may_write(&self) -> bool {
+        true
+    }
+
+    /// The error of a call whose write waited for a lock until its time was over.
     fn locked(&self) -> Error {
+        self.busy()
+    }
+
+    /// The error of a call that would have to write, but must not.
+    fn withheld(&self) -> Error {
         self.busy()
     }
 
     /// The error of a call that could not be decided on in its time beside others.
     fn busy(&self) -> Error {
         Error::busy(format!("{}: the bucket is too busy", self.server()))
+    }
+
+    /// The error of a call whose time was over before others were in its way.
+    fn too_late(&self) -> Error {
+        Error::busy(format!(
+            "{}: its answers leave no time for a further round trip: timeout_ms must be longer if that happens often",
+            self.server()
+        ))
     }
 
     /// Names the server in a message.

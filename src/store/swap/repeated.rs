@@ -45,12 +45,17 @@ pub fn apply_all(request: &Request<'_>, state: &StoredState, now: u64, share: Sh
 }
 
 impl Applied {
+    /// The decision, if no call of the batch is accepted: then it rests on what was read alone.
+    pub fn denial(&self) -> Option<Decision> {
+        (self.accepted == 0).then_some(self.decision)
+    }
+
     /// By what the calls were decided on, for all of them. None if there is no room for that.
     pub fn basis(&self, request: &Request<'_>, state: &StoredState, now: u64) -> Option<Basis> {
         let whole = BasisState::whole(state);
         let condensed = || match (request.limit, state) {
             (Limit::SlidingWindow(window), StoredState::Hits(hits))
-                if request.limit.takes(*request.op) =>
+                if request.limit.takes(*request.op) && !request.op.settles() =>
             {
                 let latest = latest_clock(request.limit, state, now);
                 let denied = (!self.last.is_accepted()).then_some(&self.last);
@@ -71,7 +76,8 @@ pub fn decide_by(basis: &Basis, request: &Request<'_>, index: u32) -> Decision {
 fn apply_once(request: &Request<'_>, state: &StoredState, now: u64) -> (Decision, StoredState) {
     let Request { limit, op, .. } = *request;
     match request.frozen() {
-        Some(now) => apply(limit, state, now, *op),
+        // The store has chosen the time.
+        Some(_) => apply(limit, state, now, *op),
         None => {
             let latest = match op {
                 // Need no limit, so the limit of the call does not say when the state was written.

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// The longest time ahead of a reservation for a token: 2³⁰ ns, the next power of two above its second.
-const AHEAD: u8 = 30;
+/// How far beyond empty a reservation for a token may lie, in nanoseconds: a full refill, not doubled.
+const REFILL: u64 = 5 * SECOND;
 
 fn bucket() -> TokenBucket {
     TokenBucket::per_second(5, 1.0).unwrap()
@@ -19,10 +19,10 @@ fn filling(full_at: u64) -> State {
 
 /// By a reservation for one token.
 fn reserved(full_at: u64) -> State {
-    reserved_with(full_at, AHEAD)
+    reserved_with(full_at, 0)
 }
 
-/// By a reservation with this exponent.
+/// By a reservation that may lie ahead by a full refill, doubled so often.
 fn reserved_with(full_at: u64, ahead: u8) -> State {
     State::Reserved { full_at, fraction: 0, ahead }
 }
@@ -46,9 +46,9 @@ fn earliest_write_is_a_full_refill_before_the_state_ends() {
     let earliest = |state| earliest_write(&bucket(), state);
     assert_eq!(earliest(filling(at(5))), T0);
     assert_eq!(earliest(State::Filling { full_at: Span { ns: at(5), part: 1 } }), T0 + 1);
-    assert_eq!(earliest(reserved(at(5) + (1 << AHEAD))), T0);
-    let with_fraction =
-        State::Reserved { full_at: at(5) + (1 << AHEAD), fraction: 1, ahead: AHEAD };
+    assert_eq!(earliest(reserved(at(5) + REFILL)), T0);
+    assert_eq!(earliest(reserved_with(at(5) + 4 * REFILL, 2)), T0);
+    let with_fraction = State::Reserved { full_at: at(5) + REFILL, fraction: 1, ahead: 0 };
     assert_eq!(earliest(with_fraction), T0 + 1);
     assert_eq!(earliest(overdrawn(9)), T0);
     assert_eq!(earliest(State::Window { ends_at: at(9), hits: 1 }), 0);
@@ -58,7 +58,7 @@ fn earliest_write_is_a_full_refill_before_the_state_ends() {
 fn state_is_from_the_future_if_no_clock_wrote_it_by_now() {
     for (last, first) in [
         (filling(at(5)), filling(at(5) + 1)),
-        (reserved(at(5) + (1 << AHEAD)), reserved(at(5) + (1 << AHEAD) + 1)),
+        (reserved(at(5) + REFILL), reserved(at(5) + REFILL + 1)),
     ] {
         assert!(!bucket().is_from_future(last, T0));
         assert!(bucket().is_from_future(first, T0));
@@ -66,22 +66,28 @@ fn state_is_from_the_future_if_no_clock_wrote_it_by_now() {
 }
 
 #[test]
-fn reservation_from_the_future_is_cut_to_the_furthest_that_the_limit_allows() {
-    let furthest = at(5) + (1 << AHEAD);
-    assert_eq!(after(reserved(furthest + 1), take(1)), reserved(furthest));
-    let kept = State::Reserved { full_at: furthest, fraction: 1, ahead: AHEAD };
+fn reservation_further_ahead_than_the_limit_allows_is_an_emptied_bucket() {
+    let furthest = at(5) + REFILL;
+    assert_eq!(after(reserved(furthest + 1), take(1)), emptied(T0, furthest + 1));
+    let kept = State::Reserved { full_at: furthest, fraction: 1, ahead: 0 };
     assert_eq!(after(kept, take(1)), kept);
 }
 
 #[test]
-fn reservation_is_marked_with_the_power_of_two_by_which_it_lies_ahead() {
+fn reservation_is_marked_with_the_doubled_refills_by_which_it_lies_ahead() {
     let (decision, state) =
         apply(&bucket(), filling(at(5)), T0, Op::Reserve { cost: 1, max_wait: SECOND });
     assert_eq!((decision.taken, decision.wait, state), (1, SECOND, reserved(at(6))));
     let nanoseconds = TokenBucket::per_nanosecond(1024).unwrap();
-    let (_, state) =
-        apply(&nanoseconds, filling(T0 + 1024), T0, Op::Reserve { cost: 1024, max_wait: SECOND });
-    assert_eq!(state, reserved_with(T0 + 2048, 10));
+    let reserve = Op::Reserve { cost: 1024, max_wait: SECOND };
+    let reserved_from = |full_at| apply(&nanoseconds, reserved_with(full_at, 9), T0, reserve).1;
+    for (full_at, ahead) in [(1024, 0), (1025, 1), (2048, 1), (2049, 2), (4096, 2), (4097, 3)] {
+        assert_eq!(reserved_from(T0 + full_at), reserved_with(T0 + full_at + 1024, ahead));
+    }
+    let longest = TokenBucket::per_nanosecond(1).unwrap();
+    let reserve = Op::Reserve { cost: 1, max_wait: MAX_DEBT };
+    let furthest = reserved_with(T0 + MAX_DEBT, 57);
+    assert_eq!(apply(&longest, furthest, T0, reserve).1, reserved_with(T0 + MAX_DEBT + 1, 57));
 }
 
 #[test]
@@ -111,8 +117,9 @@ fn refund_gives_back_what_it_says_up_to_a_full_bucket() {
     assert_eq!(after(filling(at(5)), refund(2, None)), filling(at(3)));
     assert_eq!(after(filling(at(5)), refund(5, None)), State::FULL);
     assert_eq!(after(filling(at(5)), refund(6, None)), State::FULL);
-    assert_eq!(after(reserved_with(at(9), 32), refund(2, None)), reserved_with(at(7), 31));
-    assert_eq!(after(reserved(at(6)), refund(2, None)), filling(at(4)));
+    assert_eq!(after(reserved_with(at(9), 2), refund(2, None)), reserved_with(at(7), 2));
+    assert_eq!(after(reserved(at(6)), refund(2, None)), reserved(at(4)));
+    assert_eq!(after(reserved(at(6)), refund(6, None)), State::FULL);
 }
 
 #[test]
@@ -128,10 +135,11 @@ fn refund_of_a_call_gives_back_what_has_not_come_back_by_itself() {
 #[test]
 fn debt_is_paid_before_tokens_come_back_and_stays_a_debt() {
     assert_eq!(after(overdrawn(9), refund(2, None)), overdrawn(7));
-    assert_eq!(after(overdrawn(9), refund(9, None)), filling(at(5)));
-    assert_eq!(after(overdrawn(3), Op::Settle { cost: 1 }), overdrawn(4));
+    assert_eq!(after(overdrawn(9), refund(9, None)), overdrawn(0));
+    assert_eq!(after(overdrawn(9), refund(10, None)), filling(at(4)));
+    assert_eq!(after(overdrawn(3), Op::Settle { cost: 1, expiry: 0 }), overdrawn(4));
     // Once it is forgiven what is owed is no debt.
-    let settled = apply(&bucket(), overdrawn(9), at(5), Op::Settle { cost: 6 }).1;
+    let settled = apply(&bucket(), overdrawn(9), at(5), Op::Settle { cost: 6, expiry: 0 }).1;
     assert_eq!(settled, reserved(at(11)));
 }
 
@@ -140,7 +148,7 @@ fn longest_debt_does_not_grow() {
     let limit = TokenBucket::per_second(2, 2.0 * SECOND as f64 / MAX_REFILL as f64).unwrap();
     let forgiven_at = ceil_to_grain(T0 + limit.full.ceil());
     let longest = State::Overdrawn { forgiven_at, debt: MAX_DEBT - GRAIN };
-    for op in [Op::Check, Op::Settle { cost: 1 }] {
+    for op in [Op::Check, Op::Settle { cost: 1, expiry: 0 }] {
         assert_eq!(apply(&limit, longest, T0, op).1, longest, "{op:?}");
     }
 }
@@ -187,4 +195,36 @@ fn period_below_a_microsecond_is_read_as_a_rate() {
     assert_eq!(TokenBucket::per_period(10, 1e-7), TokenBucket::per_second(10, 1e8));
     assert_eq!(TokenBucket::per_period(10, 1e-6), TokenBucket::per_second(10, 1e7));
     assert_eq!(TokenBucket::per_period(1, 1.5e-9), TokenBucket::per_second(1, 2e9 / 3.0));
+}
+
+/// Five tokens in an hour: states that a bucket of five seconds could not have made.
+fn hourly() -> TokenBucket {
+    TokenBucket::per_period(5, 3_600.0).unwrap()
+}
+
+#[test]
+fn call_is_settled_by_its_own_cost_whatever_numbers_made_the_state() {
+    let settle = |cost| Op::Settle { cost, expiry: 0 };
+    let (empty, owing) = (at(3_600), at(7_200));
+    assert_eq!(after(filling(empty), refund(2, None)), filling(empty - 2 * SECOND));
+    assert_eq!(after(filling(empty), refund(2, Some(at(1)))), filling(empty - SECOND + 1));
+    assert_eq!(after(filling(empty), settle(2)), reserved(empty + 2 * SECOND));
+    assert_eq!(after(reserved(owing), refund(2, None)), reserved(owing - 2 * SECOND));
+    let debt = State::Overdrawn { forgiven_at: empty, debt: 3 * SECOND };
+    let after_debt = |debt| State::Overdrawn { forgiven_at: empty, debt: debt * SECOND };
+    assert_eq!(after(debt, refund(2, None)), after_debt(1));
+    assert_eq!(after(debt, settle(2)), after_debt(5));
+    // The hourly bucket takes none of these states for one from the future.
+    for state in [filling(empty - 2 * SECOND), reserved(empty + 2 * SECOND), after_debt(5)] {
+        assert_eq!(apply(&hourly(), state, T0, take(5)).1, state);
+    }
+}
+
+#[test]
+fn debt_ends_once_the_interval_was_shortened() {
+    let settle = Op::Settle { cost: 5, expiry: 0 };
+    let (_, owing) = apply(&hourly(), filling(at(3_600)), T0, settle);
+    assert_eq!(owing, reserved(at(7_200)));
+    let (denied, corrected) = apply(&bucket(), owing, T0, take(1));
+    assert_eq!((denied.retry_at, corrected), (at(1), emptied(T0, at(7_200))));
 }

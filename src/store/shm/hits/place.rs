@@ -1,7 +1,7 @@
 //! The places of a sliding window: what is found there, and what an operation changes in one.
 
 use crate::clock::latest;
-use crate::limit::{Decision, Op, Place, State, StoredState, WordAlgorithm};
+use crate::limit::{Decision, MAX_REFILL, Op, Place, State, StoredState, WordAlgorithm};
 use crate::store::shm::slot::Slot;
 use crate::store::shm::statistics::TableStatistics;
 use crate::store::shm::table::Change;
@@ -31,6 +31,8 @@ pub(super) struct SeenPlaces {
 /// An operation on one place.
 pub(super) struct PlaceChange<'a> {
     pub(super) place: Place,
+    /// Whether it is the first place, in which a block stands.
+    pub(super) is_first: bool,
     pub(super) op: Op,
     /// The time of the call, which is a later one where the clock was read again.
     pub(super) now: u64,
@@ -47,16 +49,14 @@ pub(super) struct PlaceChange<'a> {
 impl Change for PlaceChange<'_> {
     #[inline(always)]
     fn apply(&mut self, slot: Slot) -> Option<Slot> {
-        // A place without a slot may have lost a hit, or a claim, after the clock was read here. A block ends in all places at once.
-        if slot.is_claim() && !matches!(self.op, Op::Block { .. }) {
+        // A place without a slot may have lost a hit, or a claim, after the clock was read here.
+        if slot.is_claim() {
             self.now = self.latest(self.now);
         }
         let state = slot.state();
         self.found = PlaceState::of(&self.place, state, self.now);
         self.accepted = false;
-        if let (PlaceState::Later(_), Op::Take { .. } | Op::Peek { .. } | Op::Refund { .. }) =
-            (&self.found, self.op)
-        {
+        if let (PlaceState::Later(_), Op::Take { .. } | Op::Peek { .. }) = (&self.found, self.op) {
             return None;
         }
         // What the place is started with must not leave early if the process was suspended since `now`.
@@ -70,7 +70,13 @@ impl Change for PlaceChange<'_> {
     }
 
     fn inherited_state(&self, expires_at: u64) -> State {
-        self.place.inherited_state(expires_at, self.latest(self.now))
+        let now = self.latest(self.now);
+        // Only a block or the longest debt owes so much. It is inherited as it is, unless the newcomer gets a block of its own.
+        let until = expires_at.saturating_sub(MAX_REFILL);
+        match self.is_first && until > now && !matches!(self.op, Op::Block { .. }) {
+            true => State::Blocked { until },
+            false => self.place.inherited_state(expires_at, now),
+        }
     }
 
     fn latest(&self, now: u64) -> u64 {

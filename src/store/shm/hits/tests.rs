@@ -1,13 +1,19 @@
 //! Windows in a table that is large enough, and in one that is not.
 
+use super::window::RECENT;
 use super::*;
+use crate::limit::SlidingWindow;
 use crate::limit::{Span, TokenBucket};
 use crate::store::shm::bucket_change::BucketChange;
-use crate::store::shm::set::{Set, WAYS, locate};
+use crate::store::shm::set::{Places, Set, WAYS, locate};
 use crate::store::shm::slot::Slot;
+use crate::store::shm::statistics::TableStatistics;
+use portable_atomic::AtomicU128;
 use proptest::prelude::*;
+use std::cell::Cell;
 use std::collections::HashMap;
 
+mod blocks;
 mod edges;
 mod late;
 mod rivals;
@@ -38,7 +44,7 @@ impl<W: Word> Table<W> {
         work: impl FnOnce(&WindowInTable<'_, W>) -> R,
     ) -> R {
         work(&WindowInTable {
-            window,
+            limit: window,
             places: Places::new(&self.sets, hash).unwrap(),
             now: Cell::new(now),
             is_frozen: true,
@@ -62,7 +68,7 @@ impl<W: Word> Table<W> {
     }
 
     fn decide(&self, window: &SlidingWindow, hash: u64, now: u64, op: Op) -> Decision {
-        self.window(window, hash, now, |it| it.decide::<Decision>(op)).unwrap()
+        self.window(window, hash, now, |it| decide::<_, Decision>(it, op)).unwrap()
     }
 
     /// Gives all places of a window slots, which are free at `now`.
@@ -127,7 +133,7 @@ fn ops() -> impl Strategy<Value = Op> {
         1 => (0u64..5).prop_map(|cost| Op::Peek { cost }),
         1 => Just(Op::Check),
         1 => (0u64..3).prop_map(|cost| Op::Refund { cost, expiry: None }),
-        1 => (0u64..9).prop_map(|cost| Op::Settle { cost }),
+        1 => (0u64..9).prop_map(|cost| Op::Settle { cost, expiry: 0 }),
         1 => Just(Op::Reset),
         1 => (1u64..60).prop_map(|duration| Op::Block { duration }),
     ]
@@ -192,7 +198,7 @@ proptest! {
         for pause in pauses {
             now += pause;
             let whole = table.decide(&window, hash(1), now, Op::Take { cost: 1 }).is_accepted();
-            let short = table.window(&window, hash(2), now, |it| it.decide(Op::Take { cost: 1 }));
+            let short = table.window(&window, hash(2), now, |it| decide(it, Op::Take { cost: 1 }));
             prop_assert_eq!(short, Some(whole));
         }
     }
@@ -224,12 +230,12 @@ fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
     let now = crate::clock::boot_time();
     table.make_slots(&window, hash(1), now);
     table.running_window(&window, hash(1), now, |it| {
-        let seen = it.look(Op::Take { cost: 3 }).unwrap();
+        let seen = look(it, Op::Take { cost: 3 }).unwrap();
         let (decision, _) = window.apply(&seen.state, now, Op::Take { cost: 3 });
         // The rival's clock reading is later.
         assert!(table.decide(&window, hash(1), now + 1, Op::Take { cost: 1 }).is_accepted());
-        assert!(it.take(&seen, decision.taken, Op::Take { cost: 3 }));
-        assert!(it.decide::<Decision>(decision.settle(0)).unwrap().is_accepted());
+        assert!(take(it, &seen, decision.taken, Op::Take { cost: 3 }));
+        assert!(decide::<_, Decision>(it, decision.settle(0)).unwrap().is_accepted());
     });
     assert_eq!(table.left(&window, hash(1), crate::clock::boot_time()), 4);
 }
@@ -243,7 +249,7 @@ fn call_of_one_hit_keeps_it_though_a_rival_took_one_since_the_call_began() {
     table.make_slots(&window, hash(1), began);
     table.window(&window, hash(1), began + RECENT, |rival| assert!(rival.change(1, take).1));
     table.running_window(&window, hash(1), began, |it| {
-        let decision = it.decide::<Decision>(take).unwrap();
+        let decision = decide::<_, Decision>(it, take).unwrap();
         assert!(decision.is_accepted());
         assert_eq!((decision.now, decision.available.count_hits()), (began, 1));
     });
@@ -270,7 +276,7 @@ fn newcomer_among_longer_limits_waits_for_one_interval_whatever_its_cost() {
         }
         let (op, evicted) = (Op::Take { cost }, table.statistics.evictions());
         let (denied, lacked_room) = table.window(&window, hash(1), T, |it| {
-            (it.decide::<Decision>(op).unwrap(), it.lacked_room.get())
+            (decide::<_, Decision>(it, op).unwrap(), it.lacked_room.get())
         });
         assert!(!denied.is_accepted() && denied.retry_at <= T + INTERVAL);
         assert!(lacked_room && table.statistics.evictions() > evicted);
@@ -310,9 +316,9 @@ fn newcomer_among_shorter_limits_waits_for_them_and_is_counted() {
     }
     let denied = table.statistics.denied_newcomers();
     table.window(&window, hash(1), T, |it| {
-        assert!(!it.decide::<Decision>(Op::Peek { cost: 1 }).unwrap().is_accepted());
+        assert!(!decide::<_, Decision>(it, Op::Peek { cost: 1 }).unwrap().is_accepted());
         assert!(!it.lacked_room.get() && table.statistics.denied_newcomers() == denied);
-        let decision = it.decide::<Decision>(Op::Take { cost: 1 }).unwrap();
+        let decision = decide::<_, Decision>(it, Op::Take { cost: 1 }).unwrap();
         assert!(!decision.is_accepted() && it.lacked_room.get());
         assert_eq!(decision.retry_at, T + INTERVAL / 2);
     });

@@ -92,7 +92,7 @@ impl Process {
 
     /// How many calls were denied for want of room.
     fn denied_newcomers(&self) -> u64 {
-        self.permits.table.usage().unwrap().denied_newcomers
+        self.permits.table.usage().unwrap().unwrap().denied_newcomers
     }
 
     fn described(&self) -> [String; 2] {
@@ -257,7 +257,7 @@ fn first_permit_after_the_file_was_removed_is_in_the_new_file() {
     let folder = Folder::new();
     let (early, late) = (Process::new(&folder), Process::new(&folder));
     // It has mapped the file, but has no number in it yet.
-    early.permits.table.usage().unwrap();
+    early.file().open().unwrap();
     fs::remove_file(early.file().location().path()).unwrap();
     assert!(late.acquire("x", 1).is_some());
     assert!(early.acquire("x", 1).is_none(), "both see one file");
@@ -268,7 +268,7 @@ fn process_that_cannot_open_the_file_again_has_permits_only_where_it_needs_no_fi
     let folder = Folder::new();
     for (purpose, needs_file) in [(Purpose::Permits, true), (Purpose::HostPermits, false)] {
         let process = Process::with_purpose(&folder, purpose);
-        process.permits.table.usage().unwrap();
+        process.file().open().unwrap();
         let path = process.file().location().path();
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();

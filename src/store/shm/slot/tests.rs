@@ -63,7 +63,7 @@ fn word_of_zeros_is_a_full_bucket() {
 proptest! {
     #[test]
     fn state_that_is_not_overdrawn_is_kept_exactly(
-        time in 0..LATEST, n in 0u32..1 << 24, ahead in 0u8..=59, part in 0u64..1 << 30,
+        time in 0..LATEST, n in 0u32..1 << 24, ahead in 0..=MAX_AHEAD, part in 0u64..1 << 30,
     ) {
         for state in [
             State::Filling { full_at: Span { ns: time, part } },
@@ -76,8 +76,10 @@ proptest! {
     }
 
     #[test]
-    fn claim_is_recognised(tag in 0u64..1 << TAG_BITS, time in 0..LATEST) {
-        let claim = Slot::claim(tag, time);
+    fn claim_is_recognised(tag in 0u64..1 << TAG_BITS, time in 0..LATEST, number: u32) {
+        let claim = Slot::claim(tag, time, number);
+        prop_assert_ne!(claim, Slot::claim(tag, time, number.wrapping_add(1)));
+        prop_assert_eq!(claim, Slot::claim(tag, time, number & ((1 << CLAIM_NUMBER_BITS) - 1)));
         prop_assert!(claim.is_claim());
         prop_assert_eq!((claim.tag(), claim.expires_at()), (tag, time));
         prop_assert_eq!(claim.state(), State::Filling { full_at: Span::from_ns(time) });

@@ -111,7 +111,7 @@ fn any_op() -> impl Strategy<Value = Op> {
         2 => (cost.clone(), 0..40 * SECOND)
             .prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
         2 => cost.clone().prop_map(|cost| Op::Refund { cost, expiry: None }),
-        2 => cost.clone().prop_map(|cost| Op::Settle { cost }),
+        2 => cost.clone().prop_map(|cost| Op::Settle { cost, expiry: 0 }),
         1 => Just(Op::Reset),
         1 => (0..20 * SECOND).prop_map(|missing| Op::Start { missing }),
         1 => cost.clone().prop_map(|cost| Op::Peek { cost }),

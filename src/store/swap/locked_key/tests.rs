@@ -19,23 +19,28 @@ fn fails(met: &[u64], now: u64) -> bool {
 }
 
 #[test]
-fn calls_fail_for_a_second_once_the_lock_was_met_twice_within_two() {
+fn calls_fail_for_a_second_once_the_lock_was_met_three_times_within_two_seconds_each() {
     assert!(!fails(&[NOW], NOW));
-    let again = NOW + 2 * PAUSE;
-    assert!(fails(&[NOW, again], again) && fails(&[NOW, again], again + PAUSE - 1));
-    assert!(!fails(&[NOW, again], again + PAUSE));
-    assert!(!fails(&[NOW, again + 1], again + 1), "not in a row");
-    assert!(fails(&[NOW, again + 1, again + 2], again + 2));
-    assert!(fails(&[NOW, NOW, NOW], NOW), "two of several calls that wait");
+    let (second, third) = (NOW + 2 * PAUSE, NOW + 4 * PAUSE);
+    assert!(!fails(&[NOW, second], second), "two lost packets");
+    let all = [NOW, second, third];
+    assert!(fails(&all, third) && fails(&all, third + PAUSE - 4));
+    assert!(!fails(&all, third + PAUSE));
+    assert!(!fails(&[NOW, NOW, second + 4], second + 4), "not in a row");
+    assert!(!fails(&[NOW, second, third + 4], third + 4), "not in a row");
+    let after = third + 2 * PAUSE;
+    assert!(fails(&[NOW, second, third, after], after), "met again after the pause");
+    assert!(fails(&[NOW, NOW, NOW, NOW], NOW), "three of several calls that wait");
 }
 
 #[test]
 fn time_that_none_writes_is_garbage() {
     let record = record::<RESULTS>();
     let batches = batches(&record);
-    let write =
-        |until: u64| Word::store(&record.lock_seen, u128::from(KEY) << 64 | u128::from(until));
-    write(NOW + PAUSE + 1);
+    let write = |until: u64| {
+        Word::store(&record.lock_seen, u128::from(KEY) << 64 | u128::from(until | MOST));
+    };
+    write(NOW + PAUSE + 4);
     assert!(!is_locked(batches, KEY, NOW));
     note_lock(batches, KEY, NOW);
     assert!(!is_locked(batches, KEY, NOW), "met for the first time");
@@ -47,12 +52,12 @@ fn time_that_none_writes_is_garbage() {
 fn swap_of_the_key_ends_it() {
     let record = record::<RESULTS>();
     let batches = batches(&record);
-    (0..2).for_each(|_| note_lock(batches, KEY, NOW));
+    (0..MOST).for_each(|_| note_lock(batches, KEY, NOW));
     note_swapped(batches, KEY + 1);
     assert!(is_locked(batches, KEY, NOW));
     note_lock(batches, KEY + 1, NOW);
     assert!(!is_locked(batches, KEY + 1, NOW), "the lock of another key was met before");
-    (0..2).for_each(|_| note_lock(batches, KEY, NOW));
+    (0..MOST).for_each(|_| note_lock(batches, KEY, NOW));
     note_swapped(batches, KEY);
     assert!(!is_locked(batches, KEY, NOW));
 }

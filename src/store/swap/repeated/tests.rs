@@ -27,7 +27,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => Just(Op::Check),
         2 => (0u64..6, 0..3 * SECOND).prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
         2 => (0u64..6, expiry).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
-        1 => (0u64..90).prop_map(|cost| Op::Settle { cost }),
+        1 => (0u64..90, 0..4 * SECOND).prop_map(|(cost, ahead)| Op::Settle { cost, expiry: NOW + ahead }),
         1 => Just(Op::Reset),
         1 => (0..2 * SECOND).prop_map(|duration| Op::Block { duration }),
         1 => (0..2 * SECOND).prop_map(|missing| Op::Start { missing }),
@@ -83,7 +83,8 @@ proptest! {
             prop_assert_eq!(all.last, singly[count as usize - 1]);
             let basis = all.basis(request, &before, NOW);
             let is_window = matches!((&limit, &before), (Limit::SlidingWindow(_), StoredState::Hits(_)));
-            let fits = BasisState::whole(&before).is_some() || is_window && limit.takes(op);
+            let is_condensed = is_window && limit.takes(op) && !op.settles();
+            let fits = BasisState::whole(&before).is_some() || is_condensed;
             prop_assert_eq!(basis.is_some(), fits);
             if let Some(basis) = basis {
                 let words = basis.to_words(77).unwrap();

@@ -13,11 +13,11 @@ fn hit_is_recent_for_a_millisecond_or_for_a_64th_of_a_short_interval() {
             [(0, true), (recent - 1, true), (recent, false), (recent + 1, false)]
         {
             table.window(&window, hash(1), T + age, |it| {
-                let seen = it.look(TAKE).unwrap();
-                assert_eq!(it.has_recent_hit(&seen), is_recent, "{age}");
-                let denied = it.take_one::<bool>();
+                let seen = look(it, TAKE).unwrap();
+                assert_eq!(has_recent_hit(it, &seen), is_recent, "{age}");
+                let denied = take_one::<_, bool>(it);
                 assert_eq!(denied, (!is_recent).then_some(false), "else it is decided once more");
-                assert_eq!(it.take_one::<Decision>().is_none(), is_recent);
+                assert_eq!(take_one::<_, Decision>(it).is_none(), is_recent);
             });
         }
     }
@@ -30,7 +30,7 @@ fn call_of_one_hit_is_decided_by_one_look_at_each_place() {
         let (_, state) = window.apply(&StoredState::FULL, T, Op::Take { cost });
         table.decide(&window, hash(1), T, Op::Take { cost });
         let now = T + INTERVAL / 2;
-        let decision = table.window(&window, hash(1), now, |it| it.take_one());
+        let decision = table.window(&window, hash(1), now, take_one);
         assert_eq!(decision, Some(window.apply(&state, now, TAKE).0), "{cost} hits before");
     }
 }
@@ -52,7 +52,7 @@ fn look_at_a_later_hit_ends_if_the_process_was_suspended() {
     let began = boot_time() - 2 * MILLISECOND;
     table.window(&window, hash(1), began + 1, |rival| assert!(rival.change(1, TAKE).1));
     table.running_window(&window, hash(1), began, |it| {
-        assert!(it.look(TAKE).is_none());
+        assert!(look(it, TAKE).is_none());
         assert!(it.now.get() >= began + 2 * MILLISECOND);
     });
 }
@@ -71,7 +71,8 @@ fn look_brings_a_hit_from_the_future_down_to_one_interval_from_now() {
     let (table, window) = (Table::new(8), window(3));
     table.window(&window, hash(1), T + 9 * INTERVAL, |it| assert!(it.change(1, TAKE).1));
     for now in [T, T + 1] {
-        let seen = table.window(&window, hash(1), now, |it| it.look(Op::Peek { cost: 1 })).unwrap();
+        let seen =
+            table.window(&window, hash(1), now, |it| look(it, Op::Peek { cost: 1 })).unwrap();
         assert_eq!((seen.free, seen.taken), (vec![0, 2], vec![(1, T + INTERVAL)]));
     }
 }
@@ -96,11 +97,11 @@ fn call_that_leaves_some_gives_its_hits_back_if_a_rival_took_what_it_leaves() {
     for (rivals, left) in [(0, 1), (1, 2)] {
         let (table, window) = (Table::new(8), window(3));
         table.window(&window, hash(1), T, |it| {
-            let seen = it.look(op).unwrap();
+            let seen = look(it, op).unwrap();
             for _ in 0..rivals {
                 table.decide(&window, hash(1), T, TAKE);
             }
-            assert_eq!(it.take(&seen, 2, op), rivals == 0);
+            assert_eq!(take(it, &seen, 2, op), rivals == 0);
         });
         assert_eq!(table.left(&window, hash(1), T), left);
     }
@@ -110,10 +111,10 @@ fn call_that_leaves_some_gives_its_hits_back_if_a_rival_took_what_it_leaves() {
 fn call_takes_no_hit_once_it_meets_a_block() {
     let (table, window) = (Table::new(8), window(3));
     table.window(&window, hash(1), T, |it| {
-        let seen = it.look(Op::Take { cost: 2 }).unwrap();
+        let seen = look(it, Op::Take { cost: 2 }).unwrap();
         // As while a rival is setting it.
         it.change(0, Op::Block { duration: INTERVAL });
-        assert!(!it.take(&seen, 2, Op::Take { cost: 2 }));
+        assert!(!take(it, &seen, 2, Op::Take { cost: 2 }));
     });
 }
 
@@ -122,7 +123,7 @@ fn claim_denies_no_call_whose_clock_reading_is_older() {
     let (window, now) = (hour(1), boot_time() - 60 * MILLISECOND);
     let places = Table::new(1);
     let (_, tag) = locate(&places.sets, hash(1)).unwrap();
-    let claim = |tag| Slot::claim(tag, now + MILLISECOND);
+    let claim = |tag| Slot::claim(tag, now + MILLISECOND, 0);
     // Another process's claim of the same place, and one of another key that was withdrawn.
     for slot in [claim(tag), claim(tag + 1).as_tombstone()] {
         let table = Table::new(1);
@@ -131,7 +132,7 @@ fn claim_denies_no_call_whose_clock_reading_is_older() {
             word.store(hit(tag + 2 + other as u64, now + HOUR).0, Ordering::SeqCst);
         }
         table.running_window(&window, hash(1), now, |it| {
-            let decision = it.decide::<Decision>(TAKE).unwrap();
+            let decision = decide::<_, Decision>(it, TAKE).unwrap();
             assert!(decision.is_accepted() && !it.lacked_room.get(), "{slot:?}");
             // Later than the claim expired: what the place had before may have left by then.
             assert!(decision.now > now + 2 * MILLISECOND, "{slot:?}");
@@ -144,14 +145,14 @@ fn claim_denies_no_call_whose_clock_reading_is_older() {
 #[test]
 fn suspended_process_frees_no_evicted_hit_early() {
     let two_hours = SlidingWindow::new(1, 7_200.0).unwrap();
-    let ops = [TAKE, Op::Settle { cost: 1 }];
+    let ops = [TAKE, Op::Settle { cost: 1, expiry: 0 }];
     for (op, others) in ops.into_iter().flat_map(|op| [(op, hour(1)), (op, two_hours)]) {
         let (table, window, taken_at) = (Table::new(1), hour(1), boot_time());
         for key in 2..2 + WAYS as u64 {
             table.decide(&others, hash(key), taken_at, TAKE);
         }
         table.running_window(&window, hash(1), taken_at - SECOND, |it| {
-            it.decide::<Decision>(op);
+            decide::<_, Decision>(it, op);
         });
         let last = taken_at + HOUR - 1;
         assert!(!table.decide(&window, hash(1), last, TAKE).is_accepted(), "{op:?} {others:?}");

@@ -36,10 +36,10 @@ fn hits_in_places_without_slots_leave_together_an_interval_after_the_clock_was_r
         let op = Op::TakeUpTo { most: cost, least: cost, leave: 0 };
         table.running_window(&window, hash(1), suspended_at(), |it| {
             let before = boot_time();
-            let decision = it.decide::<Decision>(op).unwrap();
+            let decision = decide::<_, Decision>(it, op).unwrap();
             assert!((before..=boot_time()).contains(&decision.now));
             assert_eq!((decision.taken, decision.expires_at), (cost, decision.now + HOUR));
-            let refund = it.decide::<Decision>(decision.settle(0)).unwrap();
+            let refund = decide::<_, Decision>(it, decision.settle(0)).unwrap();
             assert!(refund.is_accepted() && refund.available.count_hits() == 3, "{cost} hits");
         });
     }
@@ -49,9 +49,9 @@ fn hits_in_places_without_slots_leave_together_an_interval_after_the_clock_was_r
 fn call_is_accepted_by_a_hit_that_it_has_though_others_left_meanwhile() {
     let (table, window, began) = (Table::new(8), hour(2), suspended_at());
     table.put(0, 0, |tag| hit(tag, began + MILLISECOND));
-    table.put(1, 0, |tag| Slot::claim(tag, began + HOUR / 2));
+    table.put(1, 0, |tag| Slot::claim(tag, began + HOUR / 2, 0));
     table.running_window(&window, hash(1), began, |it| {
-        let decision = it.decide::<Decision>(TAKE).unwrap();
+        let decision = decide::<_, Decision>(it, TAKE).unwrap();
         assert!(decision.is_accepted() && decision.expires_at > began + HOUR + MILLISECOND);
         assert_eq!(table.ends(2), [decision.expires_at, began + HOUR / 2]);
     });
@@ -63,11 +63,11 @@ fn look_at_what_a_call_leaves_does_not_change_when_its_hits_leave() {
     let op = Op::TakeUpTo { most: 1, least: 1, leave: 1 };
     table.put(0, 0, |tag| hit(tag, began));
     table.running_window(&window, hash(1), began, |it| {
-        let seen = it.look(op).unwrap();
+        let seen = look(it, op).unwrap();
         // Another process's claim, in a set that has a tombstone at this time.
-        table.put(1, 0, |tag| Slot::claim(tag, began));
+        table.put(1, 0, |tag| Slot::claim(tag, began, 0));
         table.put(1, 1, |_| hit(0, began + MILLISECOND));
-        assert!(it.take(&seen, 1, op));
+        assert!(take(it, &seen, 1, op));
         assert_eq!(table.ends(1), [it.now.get() + HOUR]);
     });
 }
@@ -87,7 +87,7 @@ fn refund_gives_back_a_hit_that_was_taken_since_the_call_began() {
     let (table, window) = (Table::new(8), hour(1));
     table.running_window(&window, hash(1), boot_time(), |it| {
         table.window(&window, hash(1), boot_time(), |rival| assert!(rival.change(0, TAKE).1));
-        let refund = it.decide::<Decision>(Op::Refund { cost: 1, expiry: None });
+        let refund = decide::<_, Decision>(it, Op::Refund { cost: 1, expiry: None });
         assert!(refund.unwrap().is_accepted());
     });
     assert_eq!(table.left(&window, hash(1), boot_time()), 1);
@@ -107,10 +107,16 @@ fn refund_of_an_evicted_hit_is_denied() {
 }
 
 #[test]
-fn block_ends_in_all_places_at_once() {
-    let (table, window, began) = (Table::new(8), hour(3), suspended_at());
-    table.running_window(&window, hash(1), began, |it| {
-        it.decide::<Decision>(Op::Block { duration: HOUR }).unwrap();
-    });
-    assert_eq!(table.ends(3), [began + HOUR; 3]);
+fn block_of_a_process_that_was_suspended_ends_when_its_decision_says() {
+    for has_slot in [false, true] {
+        let (table, window, began) = (Table::new(8), hour(3), suspended_at());
+        if has_slot {
+            table.put(0, 0, |tag| hit(tag, began + HOUR / 2));
+        }
+        table.running_window(&window, hash(1), began, |it| {
+            let decision = decide::<_, Decision>(it, Op::Block { duration: HOUR }).unwrap();
+            assert!(decision.retry_at >= began + HOUR);
+            assert_eq!(table.ends(3), [decision.retry_at], "it takes one place");
+        });
+    }
 }

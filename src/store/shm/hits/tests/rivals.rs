@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 /// What a call is about to do with a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
+pub(super) enum Step {
     Read,
     Write,
 }
@@ -18,7 +18,7 @@ thread_local! {
 }
 
 /// A word that lets the rival act before each step of a call.
-struct Contested(AtomicU128);
+pub(super) struct Contested(AtomicU128);
 
 impl Contested {
     fn let_rival_act(step: Step) {
@@ -46,14 +46,14 @@ impl Word for Contested {
     }
 }
 
-type Contest = Rc<Table<Contested>>;
+pub(super) type Contest = Rc<Table<Contested>>;
 
-fn contest() -> Contest {
+pub(super) fn contest() -> Contest {
     Rc::new(Table::of_words(8, || Contested(AtomicU128::new(0))))
 }
 
 /// Makes a call while a rival acts.
-fn against<R>(rival: impl FnMut(Step) + 'static, call: impl FnOnce() -> R) -> R {
+pub(super) fn against<R>(rival: impl FnMut(Step) + 'static, call: impl FnOnce() -> R) -> R {
     RIVAL.set(Some(Box::new(rival)));
     let answer = call();
     RIVAL.set(None);
@@ -62,14 +62,23 @@ fn against<R>(rival: impl FnMut(Step) + 'static, call: impl FnOnce() -> R) -> R 
 
 /// How often a call reads a word.
 fn count_reads<R>(call: impl FnOnce() -> R) -> u32 {
-    let reads = Rc::new(Cell::new(0));
-    let count = reads.clone();
-    against(move |step| count.set(count.get() + u32::from(step == Step::Read)), call);
-    reads.get()
+    count(|step| step == Step::Read, call)
+}
+
+/// How many steps a call has.
+pub(super) fn count_steps<R>(call: impl FnOnce() -> R) -> u32 {
+    count(|_| true, call)
+}
+
+fn count<R>(counts: fn(Step) -> bool, call: impl FnOnce() -> R) -> u32 {
+    let steps = Rc::new(Cell::new(0));
+    let counted = steps.clone();
+    against(move |step| counted.set(counted.get() + u32::from(counts(step))), call);
+    steps.get()
 }
 
 /// Makes calls before step `at` of another call.
-fn at_step(at: u32, mut calls: impl FnMut() + 'static) -> impl FnMut(Step) + 'static {
+pub(super) fn at_step(at: u32, mut calls: impl FnMut() + 'static) -> impl FnMut(Step) + 'static {
     let mut steps = 0;
     move |_| {
         if steps == at {
@@ -109,10 +118,10 @@ fn denial_that_counts_a_recent_hit_says_when_it_leaves() {
 fn call_that_is_accepted_without_a_hit_and_a_peek_look_once() {
     let (table, window) = (contest(), hour(2));
     table.decide(&window, hash(1), T, Op::Take { cost: 2 });
-    for op in [Op::Peek { cost: 1 }, Op::Take { cost: 0 }, Op::Settle { cost: 1 }] {
+    for op in [Op::Peek { cost: 1 }, Op::Take { cost: 0 }, Op::Settle { cost: 1, expiry: 0 }] {
         table.window(&window, hash(1), T, |it| {
-            let look = count_reads(|| it.look(op));
-            assert_eq!(count_reads(|| it.decide::<Decision>(op)), look, "{op:?}");
+            let look = count_reads(|| look(it, op));
+            assert_eq!(count_reads(|| decide::<_, Decision>(it, op)), look, "{op:?}");
         });
     }
 }
@@ -140,7 +149,7 @@ fn decide_against_faster(times: u32, op: Op) -> Option<Decision> {
             }
         }
     };
-    against(faster, || table.window(&window, hash(1), T, |it| it.decide_on_any(op)))
+    against(faster, || table.window(&window, hash(1), T, |it| decide_on_any(it, op)))
 }
 
 #[test]
@@ -153,7 +162,7 @@ fn call_that_lost_its_hits_eight_times_may_be_tried_again_in_a_millisecond() {
 
 #[test]
 fn what_is_settled_is_taken_though_rivals_are_faster_63_times() {
-    let settle = Op::Settle { cost: 1 };
+    let settle = Op::Settle { cost: 1, expiry: 0 };
     assert_eq!(decide_against_faster(63, settle).map(|decision| decision.taken), Some(1));
     assert_eq!(
         decide_against_faster(64, settle),

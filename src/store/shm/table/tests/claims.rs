@@ -5,7 +5,7 @@ use super::*;
 const TAG: u64 = 5;
 
 fn claim(tag: u64) -> Slot {
-    Slot::claim(tag, T0)
+    Slot::claim(tag, T0, 0)
 }
 
 /// Commits the claim of the key in slot `at`. Returns whether that is done, and what stands in the set.

@@ -67,7 +67,7 @@ fn look_knows_what_a_newcomer_finds_unless_its_set_is_full_or_was() {
     let known = filling(1, T0 + 5);
     for (slots, expected) in [
         ([taken, Slot::EMPTY], Some(None)),
-        ([Slot::claim(1, T0), taken], Some(None)),
+        ([Slot::claim(1, T0, 0), taken], Some(None)),
         ([withdrawn, taken], Some(None)),
         ([taken, known], Some(Some(known.state()))),
         ([tombstone, known], Some(Some(known.state()))),
@@ -76,7 +76,7 @@ fn look_knows_what_a_newcomer_finds_unless_its_set_is_full_or_was() {
         ([Slot::EMPTY, tombstone], None),
     ] {
         let seen = match look(&set_with(slots), 1, T0) {
-            Look::Known(state) => Some(Some(state)),
+            Look::Known(_, slot) => Some(Some(slot.state())),
             Look::Free => Some(None),
             Look::Unclear => None,
         };

@@ -10,7 +10,7 @@ fn answer_that_arrives_late_gives_no_tokens() {
         let state = State::Filling { full_at: Span::from_ns(full_at) };
         let entry = &Register::new(0);
         with_request(&fast, TAKE, |request| {
-            let attempt = Attempt { entry, request, batch: None };
+            let attempt = Attempt { entry, request, batch: None, may_write: true };
             attempt.apply_within(&state.into(), [NOW, latest], Share::ALONE)
         })
     };
@@ -57,7 +57,7 @@ fn window_that_may_have_ended_is_decided_at_a_time_that_is_known() {
     let decided = |bounds: [u64; 2]| {
         let entry = &Register::new(0);
         with_request(&limit, TAKE, |request| {
-            let attempt = Attempt { entry, request, batch: None };
+            let attempt = Attempt { entry, request, batch: None, may_write: true };
             attempt.apply_within(&state, bounds, Share::ALONE).map(|it| it.1.after.expires_at())
         })
     };
@@ -88,7 +88,7 @@ fn call_whose_basis_has_no_room_is_decided_alone() {
     let entry = &Register::new(0);
     for (op, count) in [(TAKE, 3), (Op::Reset, 1)] {
         with_request(&limit, op, |request| {
-            let attempt = Attempt { entry, request, batch: None };
+            let attempt = Attempt { entry, request, batch: None, may_write: true };
             let share = Share { index: 0, count: 3 };
             let (_, applied) = attempt.apply_within(&hits, [NOW; 2], share).unwrap();
             assert_eq!(applied.count, count, "{op:?}");

@@ -58,7 +58,7 @@ fn failure_of_a_trip_that_had_little_time_is_not_the_servers() {
         std::thread::sleep(waited);
         note_wait(waited);
         with_request(&limit, TAKE, |request| {
-            Attempt { entry: &silent, request, batch: None }.decide(&mut budget)
+            Attempt { entry: &silent, request, batch: None, may_write: true }.decide(&mut budget)
         })
     };
     assert_eq!(ask(Duration::ZERO), Err(Error::storage("no answer")));
@@ -75,6 +75,26 @@ fn swap_that_meets_a_lock_is_tried_again_while_there_is_time() {
     assert_eq!(met(Duration::ZERO, LONG), busy, "of 64 tries none got it");
     let (wait, call) = (Duration::from_millis(38), Duration::from_millis(40));
     assert_eq!(met(wait, call), Err(Error::refused("locked")));
+}
+
+#[test]
+fn denial_stands_though_its_charge_cannot_be_written() {
+    let empty = apply(&slow_limit(), &StoredState::FULL, NOW, Op::Take { cost: 10 }).1.word();
+    let wait = Some(Duration::from_millis(38));
+    let ask = |op, lock_wait: Option<Duration>, may_write: bool| {
+        let register = Register { lock_wait, ..Register::new(0) };
+        register.held.set((empty, 7));
+        with_request(&slow_limit(), op, |request| {
+            let mut budget = Budget::start(timeouts(Duration::from_millis(40)));
+            let attempt = Attempt { entry: &register, request, batch: None, may_write };
+            attempt.decide(&mut budget).map(|decision| decision.is_accepted())
+        })
+    };
+    assert_eq!(ask(Op::Check, wait, true), Ok(false), "the write waits");
+    assert_eq!(ask(Op::Check, None, false), Ok(false), "no write is tried");
+    let settle = Op::Settle { cost: 1, expiry: NOW };
+    assert_eq!(ask(settle, wait, true), Err(Error::refused("locked")));
+    assert_eq!(ask(settle, None, false), Err(Error::refused("withheld")));
 }
 
 #[test]
@@ -102,7 +122,9 @@ fn process_that_asks_is_waited_for_until_it_is_done() {
     let own = OwnBatch { batches, batch, key: 1, asking_time: 2 * SECOND };
     with_request(&limit, TAKE, |request| {
         let mut budget = Budget::start(timeouts(LONG));
-        Attempt { entry: &register, request, batch: Some(own) }.decide(&mut budget).unwrap();
+        Attempt { entry: &register, request, batch: Some(own), may_write: true }
+            .decide(&mut budget)
+            .unwrap();
     });
     assert!(was_asking.get(), "while it reads");
     assert!(!is_asking(&record), "it is done");
@@ -117,7 +139,7 @@ fn room_for_a_result_is_given_up_if_the_swap_fails() {
         let batch = Batch { number: 5, kind: 2, share: Share { index: 0, count: 7 } };
         let own = OwnBatch { batches: batches(&record), batch, key: 1, asking_time: 1 };
         let mut budget = Budget::start(timeouts(LONG));
-        let attempt = Attempt { entry: &register, request, batch: Some(own) };
+        let attempt = Attempt { entry: &register, request, batch: Some(own), may_write: true };
         assert!(attempt.decide(&mut budget).is_err());
     });
     let mut results = record.results.iter();
