@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// The identifier of a client's network: an IPv4 address or network, or an IPv6 network in the form of
 /// RFC 5952. `None` if `address` is not an IP address.
 ///
-/// `ipv6_bits` is 1 to 128, `ipv4_bits` 1 to 32.
+/// `ipv6_bits` is 1 to 128, `ipv4_bits` 1 to 32. A port after the address is dropped: some web servers write one.
 ///
 /// # Example
 ///
@@ -20,7 +20,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// assert_eq!(network(b"localhost", 64, 32), None);
 /// ```
 pub fn network(address: &[u8], ipv6_bits: u32, ipv4_bits: u32) -> Option<String> {
-    Some(match parse(address)? {
+    Some(match parse(without_port(address))? {
         IpAddr::V4(address) if ipv4_bits >= 32 => address.to_string(),
         IpAddr::V4(address) => {
             let base = Ipv4Addr::from_bits(address.to_bits() & ipv4_mask(ipv4_bits));
@@ -35,23 +35,74 @@ pub fn network(address: &[u8], ipv6_bits: u32, ipv4_bits: u32) -> Option<String>
 
 /// The address of the client that a request came from.
 ///
-/// `remote` is the address of the connection. While it is that of a trusted proxy, the entry that this
-/// proxy appended to `forwarded` (the header `X-Forwarded-For`) takes its place, from right to left:
+/// `remote` is the address of the connection, none if the web server gave none at all. While it is that of a trusted proxy,
+/// the entry that this proxy appended to `forwarded` (the header `X-Forwarded-For`) takes its place, from right to left:
 /// what stands further to the left may have been written by the client.
-pub fn client<'a>(remote: &'a [u8], forwarded: &'a [u8], proxies: &[Network]) -> &'a [u8] {
+pub fn client<'a>(remote: Option<&'a [u8]>, forwarded: &'a [u8], proxies: &[Proxy]) -> &'a [u8] {
     let is_proxy = |address: &[u8]| {
-        parse(address)
-            .is_some_and(|address| proxies.iter().any(|network| network.contains(address)))
+        parse(address).is_some_and(|address| {
+            proxies
+                .iter()
+                .any(|proxy| matches!(proxy, Proxy::Network(network) if network.contains(address)))
+        })
     };
     let mut entries = forwarded.rsplit(|byte| *byte == b',').map(<[u8]>::trim_ascii);
-    let mut address = remote;
-    while is_proxy(address) {
+    let mut address = remote.map(without_port).unwrap_or_default();
+    // Of the connection alone: an entry of the header may be the client's.
+    let mut is_trusted = match remote {
+        Some(b"" | UNIX_SOCKET) => proxies.contains(&Proxy::UnixSocket),
+        _ => is_proxy(address),
+    };
+    while is_trusted {
         match entries.next() {
             Some(entry) if !entry.is_empty() => address = without_port(entry),
             _ => break,
         }
+        is_trusted = is_proxy(address);
     }
     address
+}
+
+/// Whether a text is an address or a network that visitors from the internet do not have: private, shared by a provider's
+/// customers, loopback or link-local. A port after the address is dropped.
+pub fn is_private(text: &[u8]) -> bool {
+    Network::parse(without_port(text)).is_some_and(|network| match network.base {
+        IpAddr::V4(base) => {
+            let [first, second, ..] = base.octets();
+            let is_shared = first == 100 && second & 0xc0 == 64;
+            base.is_private() || base.is_loopback() || base.is_link_local() || is_shared
+        }
+        IpAddr::V6(base) => {
+            // A /64 of ::1 is ::.
+            let is_loopback = base.is_loopback() || base.is_unspecified();
+            is_loopback || base.is_unique_local() || base.is_unicast_link_local()
+        }
+    })
+}
+
+/// The network of what is no address: all those clients share one bucket.
+pub const UNKNOWN: &str = "unknown";
+
+/// What web servers write for the other end of a unix socket, if they write anything.
+pub const UNIX_SOCKET: &[u8] = b"unix:";
+
+/// A proxy that is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proxy {
+    /// Whatever connects from this network.
+    Network(Network),
+    /// Whatever connects to a unix socket of the web server.
+    UnixSocket,
+}
+
+impl Proxy {
+    /// Reads an address, a network, or `unix:`. `None` if it is none of them.
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        match text {
+            UNIX_SOCKET => Some(Self::UnixSocket),
+            text => Network::parse(text).map(Self::Network),
+        }
+    }
 }
 
 /// A network of addresses, such as `10.0.0.0/8`, or a single one.
@@ -129,7 +180,7 @@ fn unmap_ipv4(address: IpAddr) -> IpAddr {
     }
 }
 
-/// An entry of `X-Forwarded-For` without the port that some proxies add: `192.0.2.1:4711`,
+/// An address without the port that some proxies and web servers add: `192.0.2.1:4711`,
 /// `[2001:db8::1]:4711`.
 fn without_port(entry: &[u8]) -> &[u8] {
     let is_port = |rest: &[u8]| match rest {
@@ -200,6 +251,27 @@ mod tests {
     }
 
     #[test]
+    fn private_addresses_are_those_of_no_visitor_from_the_internet() {
+        for private in
+            ["10.0.0.5", "172.31.0.1", "192.168.1.1:4711", "127.0.0.1", "169.254.1.1", "100.64.0.1"]
+                .into_iter()
+                .chain([
+                    "::1",
+                    "::/64",
+                    "fd00:1::/64",
+                    "fe80::1%eth0",
+                    "[fd00::1]:80",
+                    "::ffff:10.0.0.5",
+                ])
+        {
+            assert!(is_private(private.as_bytes()), "{private}");
+        }
+        for public in ["192.0.2.1", "172.32.0.1", "100.128.0.1", "2001:db8::/64", "", "unknown"] {
+            assert!(!is_private(public.as_bytes()), "{public}");
+        }
+    }
+
+    #[test]
     fn everything_is_in_the_network_of_no_bits() {
         let network = Network::parse(b"0.0.0.0/0").unwrap();
         assert!(network.contains(parse(b"255.1.2.3").unwrap()));
@@ -209,10 +281,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read_without_a_panic(
-            remote: Vec<u8>, forwarded: Vec<u8>, proxy in "[0-9a-f:./%]{0,20}",
+            remote: Vec<u8>, forwarded: Vec<u8>, proxy in "[0-9a-funix:./%]{0,20}",
         ) {
-            let proxies: Vec<_> = Network::parse(proxy.as_bytes()).into_iter().collect();
-            let _ = (network(&remote, 64, 32), client(&remote, &forwarded, &proxies));
+            let proxies: Vec<_> = Proxy::parse(proxy.as_bytes()).into_iter().collect();
+            let _ = (network(&remote, 64, 32), client(Some(&remote), &forwarded, &proxies));
         }
 
         #[test]

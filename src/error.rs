@@ -24,6 +24,8 @@ pub enum ErrorKind {
     Local,
     /// The store is up, but does not decide on this key.
     Refused,
+    /// The server is up, but says that it must not be written to. It is not the one to ask, or there is none at the moment.
+    Unwritable,
     /// This key cannot be decided on at this moment. That says nothing of the store, which may not have been asked.
     Busy,
 }
@@ -60,6 +62,12 @@ impl Error {
     /// Makes an error of [`ErrorKind::Refused`].
     pub fn refused(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Refused, message)
+    }
+
+    /// Makes an error of [`ErrorKind::Unwritable`] of the server `name`, from what it said.
+    pub fn unwritable(name: &str, words: &str) -> Self {
+        let message = format!("{name}: it says that it must not be written to: {words}");
+        Self::new(ErrorKind::Unwritable, message)
     }
 
     /// What the error is about.

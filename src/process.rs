@@ -22,7 +22,7 @@ unsafe impl Send for Current {}
 
 impl Current {
     /// Maps the memory. None if the kernel cannot clear it in a child (Linux before 4.14).
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(miri)))]
     fn map() -> Option<Self> {
         use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
         let size = size_of::<AtomicU64>();
@@ -35,7 +35,8 @@ impl Current {
         NonNull::new(start.cast()).map(Self)
     }
 
-    #[cfg(not(target_os = "linux"))]
+    // Miri does not know the advice.
+    #[cfg(any(not(target_os = "linux"), miri))]
     fn map() -> Option<Self> {
         None
     }

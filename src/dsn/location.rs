@@ -125,7 +125,11 @@ fn parse_address(text: &str, default_port: u16) -> Result<Address> {
             })
         })?,
     };
-    let host = decode(host);
+    // A zone is written "%eth0" or, as in a URI, "%25eth0" (RFC 6874); some names begin with two hexadecimal digits.
+    let host = match bracketed {
+        Some(_) => host.replace("%25", "%"),
+        None => decode(host),
+    };
     Address::tcp(&host, port).ok_or_else(|| {
         Error::configuration(match host.is_empty() {
             true => "The storage DSN must name a host",

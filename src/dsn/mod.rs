@@ -4,11 +4,15 @@
 //! * [`location`]: the user, hosts and path before the question mark
 //! * [`parameters`], [`options`]: what stands after it
 //! * [`address`], [`servers`]: what a DSN says of servers
+//! * [`cut`]: notices one that an ini file has cut
+//! * [`identity`]: what identifies a store to a host's processes
 //!
 //! No message of this module shows what may be a password: it never quotes a value, and a name only if it
 //! looks like one.
 
 mod address;
+mod cut;
+mod identity;
 mod location;
 mod options;
 mod parameter;
@@ -19,6 +23,7 @@ mod servers;
 
 use crate::error::{Error, Result};
 pub use address::Address;
+pub use cut::parse_in_ini;
 pub use options::{
     DsnOverrides, MAX_LEASE, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_lease, parse_timeout_ms,
 };

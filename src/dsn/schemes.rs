@@ -3,6 +3,7 @@
 //! A new store adds a variant to [`Target`], and its schemes and parameters here.
 
 use super::address::Address;
+use super::identity::Identity;
 use super::location::{Authority, Form, decode, malformed, parse_database, quote_unless_secret};
 use super::parameter::{DsnParameter, must_be};
 use super::servers::{MysqlTarget, RedisTarget, Secret, Tls, Topology};
@@ -85,6 +86,20 @@ impl Target {
             _ => String::new(),
         };
         Secret(all)
+    }
+
+    /// What identifies the store to the processes of a host, whichever version of this extension they run. Holds no password.
+    pub fn identity(&self) -> Vec<u8> {
+        let identity = match self {
+            Self::SharedMemory { name } => Identity::new("shm").with("name", name.as_bytes()),
+            Self::Array => Identity::new("array"),
+            Self::Redis(redis) => redis.identity(),
+            Self::Memcached { servers } => {
+                Identity::new("memcached").with_addresses("servers", servers)
+            }
+            Self::Mysql(mysql) => mysql.identity(),
+        };
+        identity.into_bytes()
     }
 
     /// The names of the parameters that this store has besides those of every store.

@@ -1,6 +1,7 @@
 //! What a DSN says of servers.
 
 use super::address::Address;
+use super::identity::Identity;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -34,6 +35,45 @@ pub struct MysqlTarget {
     pub table: String,
     /// Whether and how the connection is encrypted.
     pub tls: Option<Tls>,
+}
+
+impl RedisTarget {
+    /// What identifies it, without its passwords.
+    pub fn identity(&self) -> Identity {
+        let Self { topology, user, password: _, database, tls } = self;
+        let store = Identity::new("redis");
+        let mut identity = match topology {
+            Topology::Single(address) => store.with_address(address),
+            Topology::Cluster(nodes) => store.with_addresses("nodes", nodes),
+            Topology::Sentinel { sentinels, master, password: _ } => {
+                store.with_addresses("sentinels", sentinels).with("master", master.as_bytes())
+            }
+        };
+        if let Some(user) = user {
+            identity = identity.with("user", user.as_bytes());
+        }
+        with_tls(identity.with("database", database.to_string().as_bytes()), tls.as_ref())
+    }
+}
+
+impl MysqlTarget {
+    /// What identifies it, without its password.
+    pub fn identity(&self) -> Identity {
+        let Self { address, user, password: _, database, table, tls } = self;
+        let identity = Identity::new("mysql")
+            .with_address(address)
+            .with("user", user.as_bytes())
+            .with("database", database.as_bytes())
+            .with("table", table.as_bytes());
+        with_tls(identity, tls.as_ref())
+    }
+}
+
+/// The identity of a server to which connections are encrypted, if they are.
+fn with_tls(identity: Identity, tls: Option<&Tls>) -> Identity {
+    let Some(Tls { ca, cert, key }) = tls else { return identity };
+    let identity = identity.with("tls", b"1").with_file("ca", ca.as_ref());
+    identity.with_file("cert", cert.as_ref()).with_file("key", key.as_ref())
 }
 
 /// How the servers of a Redis are found.

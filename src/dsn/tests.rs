@@ -194,3 +194,15 @@ fn no_message_shows_a_password() {
     );
     assert_eq!(Dsn::redact("shm:x?prefix=a"), "shm:x?prefix=a");
 }
+
+#[test]
+fn zone_of_an_ipv6_address_is_written_with_or_without_25_and_is_no_encoded_byte() {
+    for (written, host) in [
+        ("[fe80::1%eth0]", "fe80::1%eth0"),
+        ("[fe80::1%25eth0]", "fe80::1%eth0"),
+        ("[fe80::1%ec2]", "fe80::1%ec2"),
+    ] {
+        let found = redis(&format!("redis://{written}:7000"));
+        assert_eq!(found.topology, Topology::Single(tcp(host, 7000)), "{written}");
+    }
+}

@@ -6,20 +6,20 @@
 //! lost packet or a refused connection says nothing of the server. A process that never had an answer opens it only after that
 //! second: the server may have no connection left for it.
 //!
-//! A breaker's state is one word, open or closed:
+//! A pause is as long as what is known. A server that answered within the last second is probed at once, by the next call: it may
+//! be stalled, by a fork or a script of others, and the probe waits for it. If the probe fails, the outage begins. The pause before the
+//! next probe is as long as that one took, and twice as long after each further failure, up to a second. A server that fails
+//! again within a second after it answered goes on where its pauses were. If it has been back after two probes at most, then for a
+//! minute the second call of a process must fail, too: a plain client would ask again as well.
 //!
-//! ```text
-//!  127                    64 63 62                   0
-//! +-------------------------+--+----------------------+
-//! | the server's id         | 0| open until, ns       |
-//! +-------------------------+--+----------------------+
-//! | the server's id         | 1| closed since, ns     |
-//! +-------------------------+--+----------------------+
-//! ```
+//! A breaker of *writes* is the same, for a server that answers reads while writes wait for a lock.
 
 use crate::limit::SECOND;
 use crate::mapped::{BREAKERS_AT, HOST_BODY_AT, Mappable, Region};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
+use word::{MOST_FAILURES, Word};
+
+mod word;
 
 const COUNT: usize = 256;
 
@@ -47,14 +47,18 @@ impl Default for Breakers {
     }
 }
 
-/// How long a server that failed is not asked: about a second, with a spread so that the hosts of a
-/// fleet do not all ask it at once.
-const SHORTEST_PAUSE: u64 = 900_000_000;
-const SPREAD: u64 = 200_000_000;
+/// The longest pause, of a server that has failed again and again or was not heard of for a second.
+const LONGEST_PAUSE: u64 = SECOND;
 
 /// A failure so soon after a success belongs to the same outage: the success may have come from
 /// another node of a cluster, which serves slots of the same breaker.
 const RELAPSE: u64 = SECOND;
+
+/// For how long a server that was back soon is given more time if it is silent again.
+const PATIENCE: u64 = 60 * SECOND;
+
+/// The most failures of an outage that was a short stall.
+const FAILURES_OF_STALL: u32 = 1;
 
 /// Without an answer for so long to any process, the first failure is an outage.
 const LONG_SILENCE: u64 = SECOND;
@@ -73,9 +77,6 @@ const BETWEEN_TRIES: u64 = 100_000_000;
 /// How often an answer is noted at most, unless a call has failed since the last: each note takes the cache
 /// line from the other processes.
 const RESOLUTION: u64 = 1_000_000;
-
-/// Marks a closed breaker.
-const CLOSED: u64 = 1 << 63;
 
 /// A breaker that could have been probed for so long is unused: no process needs the server.
 const ABANDONED: u64 = 60 * SECOND;
@@ -103,7 +104,9 @@ pub enum Access {
 pub enum FailureMeaning {
     /// It may concern this call alone: it is the first in a row, or other calls were answered a moment ago.
     CallAlone,
-    /// The server is down, and this failure has opened the breaker.
+    /// The server is silent for the moment. The next call probes it.
+    Stall,
+    /// The server is down. This failure has opened the breaker, or is that of the first probe.
     OutageBegins,
     /// The server is still down.
     OutageContinues,
@@ -138,13 +141,13 @@ impl Breakers {
     /// nanoseconds; while it probes the server, no other call may ask.
     pub fn access(&self, id: u64, now: u64, longest: u64) -> Access {
         let Some((breaker, seen)) = self.find(id) else { return Access::Granted };
-        match seen as u64 {
-            _ if is_closed(seen) => Access::Granted,
+        match seen.time() {
+            _ if seen.is_closed() => Access::Granted,
             until if now < until => Access::Denied { until },
             // The one call that replaces the word may probe; all others are denied.
             _ => {
-                let until = now + pause(now).max(longest.min(LONGEST_PROBE));
-                match replace(&breaker.state, seen, entry(id, until)) {
+                let until = now + longest.clamp(SHORTEST_SILENCE, LONGEST_PROBE);
+                match breaker.replace(seen, Word::open(id, seen.failures(), until)) {
                     true => Access::Probe,
                     false => Access::Denied { until: now },
                 }
@@ -162,39 +165,46 @@ impl Breakers {
 
     /// Notes that a call with this access failed at `now`, which was sent at `sent`.
     pub fn note_failure(&self, id: u64, access: Access, sent: u64, now: u64) -> FailureMeaning {
-        let open = entry(id, now + pause(now));
-        if let Some((breaker, seen)) = self.find(id) {
-            if is_closed(seen) {
-                let is_silent = match access {
-                    Access::Newcomer => breaker.is_silent_for_long(now),
-                    _ => breaker.is_silent(sent, now),
-                };
-                if !is_silent {
-                    return FailureMeaning::CallAlone;
-                }
-            } else if access == Access::Connected {
-                breaker.failed_at.store(now, Ordering::Relaxed);
-                return FailureMeaning::OutageContinues;
-            } else if access != Access::Probe && seen > open {
-                // A call that was sent before the outage must not end the time of another one's probe.
-                return FailureMeaning::OutageContinues;
-            }
-            breaker.failed_at.store(0, Ordering::Relaxed);
-            let since = seen as u64 & !CLOSED;
-            let was_up = is_closed(seen) && now.saturating_sub(since) >= RELAPSE;
-            return match replace(&breaker.state, seen, open) && was_up {
-                true => FailureMeaning::OutageBegins,
-                false => FailureMeaning::OutageContinues,
-            };
+        let Some((breaker, seen)) = self.find(id) else { return self.claim_for_outage(id, now) };
+        if seen.is_closed() && breaker.is_silent_for_long(now) {
+            return breaker.open(seen, MOST_FAILURES, sent, now);
         }
+        match access {
+            Access::Newcomer if seen.is_closed() => FailureMeaning::CallAlone,
+            _ => breaker.note_failure(seen, access, sent, now),
+        }
+    }
+
+    /// Notes that a write with this access waited for a lock until `now`, which was sent at `sent`. However long no process has
+    /// written, one such write opens nothing: it may concern its row alone.
+    pub fn note_waiting_write(
+        &self,
+        id: u64,
+        access: Access,
+        sent: u64,
+        now: u64,
+    ) -> FailureMeaning {
+        if self.find(id).is_none() {
+            self.claim_for_answers(id, sent);
+        }
+        match self.find(id) {
+            Some((breaker, seen)) => breaker.note_failure(seen, access, sent, now),
+            None => FailureMeaning::CallAlone,
+        }
+    }
+
+    /// Gives the server of this id, which has failed at `now`, an open breaker. Else no process has had an answer of it.
+    #[cold]
+    fn claim_for_outage(&self, id: u64, now: u64) -> FailureMeaning {
         // Else the closed breaker that answered longest ago, else the one that has been waiting longest for a
         // probe.
         let closed = || self.breakers(id).filter(|(_, seen)| !is_open(*seen, now));
         let oldest = || closed().min_by_key(|(breaker, _)| breaker.answered_at());
-        let idle = || self.breakers(id).min_by_key(|(_, seen)| *seen as u64);
-        let idle = || idle().filter(|(_, seen)| (*seen as u64) < now);
+        let idle = || self.breakers(id).filter(|(_, seen)| !seen.is_closed() && seen.time() < now);
+        let idle = || idle().min_by_key(|(_, seen)| seen.time());
+        let open = Word::open(id, MOST_FAILURES, now + pause(MOST_FAILURES, 0, now));
         match self.unused(id, now).or_else(oldest).or_else(idle) {
-            Some((breaker, seen)) if !replace(&breaker.state, seen, open) => {
+            Some((breaker, seen)) if !breaker.replace(seen, open) => {
                 FailureMeaning::OutageContinues
             }
             _ => FailureMeaning::OutageBegins,
@@ -207,8 +217,8 @@ impl Breakers {
     pub fn note_success(&self, id: u64, access: Access, now: u64) {
         let Some((breaker, seen)) = self.find(id) else { return self.claim_for_answers(id, now) };
         breaker.note_answer(now);
-        if matches!(access, Access::Probe | Access::Connected) && !is_closed(seen) {
-            replace(&breaker.state, seen, entry(id, CLOSED | now));
+        if matches!(access, Access::Probe | Access::Connected) && !seen.is_closed() {
+            breaker.replace(seen, Word::closed(id, seen.failures(), now));
         }
     }
 
@@ -216,23 +226,23 @@ impl Breakers {
     /// closed and the next failure would open it in any case, or if no process has asked for a probe since a second.
     #[cold]
     fn claim_for_answers(&self, id: u64, now: u64) {
-        let is_free = |breaker: &Breaker, seen| match is_closed(seen) {
+        let is_free = |breaker: &Breaker, seen: Word| match seen.is_closed() {
             true => now.saturating_sub(breaker.answered_at()) >= LONG_SILENCE,
-            false => now.saturating_sub(seen as u64) >= LONG_SILENCE,
+            false => now.saturating_sub(seen.time()) >= LONG_SILENCE,
         };
         let free = || self.breakers(id).find(|(breaker, seen)| is_free(breaker, *seen));
         if let Some((breaker, seen)) = self.unused(id, now).or_else(free) {
             // Before the id, or a failure meanwhile would be judged by the answers of another server.
             breaker.note_answer(now);
-            replace(&breaker.state, seen, entry(id, CLOSED));
+            breaker.replace(seen, Word::closed(id, 0, 0));
         }
     }
 
     /// A breaker that was never used, or whose server no process has had an answer of for a minute.
-    fn unused(&self, id: u64, now: u64) -> Option<(&Breaker, u128)> {
+    fn unused(&self, id: u64, now: u64) -> Option<(&Breaker, Word)> {
         self.breakers(id).find(|(breaker, seen)| {
             let is_silent = breaker.answered_at().saturating_add(ABANDONED) < now;
-            *seen == 0 || !is_open(*seen, now) && is_silent
+            seen.is_unused() || !is_open(*seen, now) && is_silent
         })
     }
 
@@ -241,9 +251,9 @@ impl Breakers {
     pub fn give_back(&self, id: u64, access: Access, now: u64) {
         if access == Access::Probe
             && let Some((breaker, seen)) = self.find(id)
-            && !is_closed(seen)
+            && !seen.is_closed()
         {
-            replace(&breaker.state, seen, entry(id, now));
+            breaker.replace(seen, Word::open(id, seen.failures(), now));
         }
     }
 
@@ -251,7 +261,9 @@ impl Breakers {
     pub fn state(&self, id: u64, now: u64) -> ServerState {
         match self.find(id) {
             Some((_, seen)) if is_open(seen, now) => ServerState::Down,
-            Some((_, seen)) if is_closed(seen) => ServerState::Up { since: seen as u64 & !CLOSED },
+            Some((_, seen)) if seen.is_closed() || seen.failures() == 0 => {
+                ServerState::Up { since: seen.time() }
+            }
             Some(_) => ServerState::Unknown,
             None => ServerState::Up { since: 0 },
         }
@@ -262,22 +274,27 @@ impl Breakers {
         self.breakers(0).filter(|(_, seen)| is_open(*seen, now)).count()
     }
 
-    /// All breakers with their states, beginning with the one that `id` prefers.
-    fn breakers(&self, id: u64) -> impl Iterator<Item = (&Breaker, u128)> {
+    /// All breakers with their words, beginning with the one that `id` prefers.
+    fn breakers(&self, id: u64) -> impl Iterator<Item = (&Breaker, Word)> {
         let (before, from) = self.0.split_at(id as usize % COUNT);
         let all = from.iter().chain(before);
-        all.map(|breaker| (breaker, breaker.state.load(Ordering::Acquire)))
+        all.map(|breaker| (breaker, Word(breaker.state.load(Ordering::Acquire))))
     }
 
-    /// The breaker of a server. States are never zeroed again, so the search ends at the first zero.
-    fn find(&self, id: u64) -> Option<(&Breaker, u128)> {
-        self.breakers(id)
-            .take_while(|(_, seen)| *seen != 0)
-            .find(|(_, seen)| (*seen >> 64) as u64 == id)
+    /// The breaker of a server. Words are never zeroed again, so the search ends at the first zero.
+    fn find(&self, id: u64) -> Option<(&Breaker, Word)> {
+        let mut used = self.breakers(id).take_while(|(_, seen)| !seen.is_unused());
+        used.find(|(_, seen)| seen.id() == id)
     }
 }
 
 impl Breaker {
+    /// Replaces the word, unless another process was faster.
+    fn replace(&self, seen: Word, new: Word) -> bool {
+        let (order, failed) = (Ordering::AcqRel, Ordering::Acquire);
+        self.state.compare_exchange(seen.0, new.0, order, failed).is_ok()
+    }
+
     fn answered_at(&self) -> u64 {
         self.answered_at.load(Ordering::Relaxed)
     }
@@ -297,44 +314,78 @@ impl Breaker {
         now.saturating_sub(self.answered_at()) >= LONG_SILENCE
     }
 
-    /// Whether a call that was sent at `sent` and failed at `now` shows that the server answers no process.
-    fn is_silent(&self, sent: u64, now: u64) -> bool {
-        if self.is_silent_for_long(now) {
-            return true;
+    /// Notes that a call with this access failed at `now`, which was sent at `sent`.
+    fn note_failure(&self, seen: Word, access: Access, sent: u64, now: u64) -> FailureMeaning {
+        match access {
+            _ if seen.is_closed() => {
+                if !self.is_silent(seen, sent, now) {
+                    return FailureMeaning::CallAlone;
+                }
+                let has_relapsed = now.saturating_sub(seen.time()) < RELAPSE;
+                let failures = if has_relapsed { seen.failures() + 1 } else { 0 };
+                self.open(seen, failures, sent, now)
+            }
+            Access::Probe => self.open(seen, seen.failures() + 1, sent, now),
+            Access::Connected => {
+                self.failed_at.store(now, Ordering::Relaxed);
+                FailureMeaning::OutageContinues
+            }
+            // It was sent before the outage, and must not end the time of another one's probe.
+            _ => FailureMeaning::OutageContinues,
         }
+    }
+
+    /// Opens this breaker, or keeps it open, after so many failures in a row.
+    fn open(&self, seen: Word, failures: u32, sent: u64, now: u64) -> FailureMeaning {
+        let is_new = seen.is_closed() && now.saturating_sub(seen.time()) >= RELAPSE;
+        let is_first = is_new || seen.failures() == 0;
+        self.failed_at.store(0, Ordering::Relaxed);
+        let until = now + pause(failures, now.saturating_sub(sent), now);
+        let is_noted = self.replace(seen, Word::open(seen.id(), failures, until));
+        match failures {
+            0 => FailureMeaning::Stall,
+            _ if is_first && is_noted => FailureMeaning::OutageBegins,
+            _ => FailureMeaning::OutageContinues,
+        }
+    }
+
+    /// Whether a call that was sent at `sent` and failed at `now` shows that the server answers no process.
+    fn is_silent(&self, seen: Word, sent: u64, now: u64) -> bool {
         let answered_at = self.answered_at();
         let mut failed_at = self.failed_at.load(Ordering::Relaxed);
-        if failed_at <= answered_at {
+        // One that is long ago does not make this failure the second in a row, also if nothing was answered since.
+        if failed_at <= answered_at || now.saturating_sub(failed_at) >= ABANDONED {
             let (order, word) = (Ordering::Relaxed, &self.failed_at);
             match word.compare_exchange(failed_at, now, order, order) {
                 Ok(_) => return false,
                 Err(noted) => failed_at = noted,
             }
         }
+        let was_stalled = seen.failures() <= FAILURES_OF_STALL && seen.time() != 0;
+        if was_stalled && now.saturating_sub(seen.time()) < PATIENCE && sent <= failed_at {
+            return false;
+        }
         let silent_since = failed_at.min(sent).max(answered_at);
         now.saturating_sub(silent_since) >= SHORTEST_SILENCE
     }
 }
 
-fn entry(id: u64, until: u64) -> u128 {
-    u128::from(id) << 64 | u128::from(until)
-}
-
-fn is_closed(seen: u128) -> bool {
-    seen as u64 & CLOSED != 0
-}
-
 /// Whether the server of this word is down, and was asked for within the last minute.
-fn is_open(seen: u128, now: u64) -> bool {
-    seen != 0 && !is_closed(seen) && (seen as u64).saturating_add(ABANDONED) > now
+fn is_open(seen: Word, now: u64) -> bool {
+    !seen.is_closed() && seen.failures() > 0 && seen.time().saturating_add(ABANDONED) > now
 }
 
-fn pause(now: u64) -> u64 {
-    SHORTEST_PAUSE + now % SPREAD
-}
-
-fn replace(word: &AtomicU128, old: u128, new: u128) -> bool {
-    word.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire).is_ok()
+/// The pause after so many failures in a row, the last of which took so long. It is spread by a tenth, so that the hosts of a
+/// fleet do not all ask at once.
+fn pause(failures: u32, took: u64, now: u64) -> u64 {
+    let first = took.clamp(SHORTEST_SILENCE, LONGEST_PAUSE);
+    match failures {
+        0 => 0,
+        _ => {
+            let pause = (first << (failures.min(MOST_FAILURES) - 1)).min(LONGEST_PAUSE);
+            pause - pause / 10 + now % (pause / 5)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,18 @@
 //! Stands before a store on servers: remembers denials and outages, and answers in the store's place
 //! while its servers fail.
 
-use super::breakers::{Access, FailureMeaning};
+use super::asked::Asked;
+use super::breakers::Access;
 use super::deny_cache;
 use super::event::Event;
 use super::gates::GateEntry;
 use super::host::Host;
+use super::local_failures::Pause;
 use super::no_answer::{NoAnswer, PolicyAnswers, answers_to};
+use super::outcome::EndedCall;
 use super::policy::Policy;
 use super::report::{DecidedBy, Report};
+use super::writes;
 use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, ErrorKind, Result};
@@ -17,6 +21,7 @@ use crate::net::Timeouts;
 use crate::store::{Answer, Key, RemoteStore, Request};
 use std::cell::Cell;
 use std::rc::Rc;
+use std::slice;
 use std::time::{Duration, Instant};
 
 /// The guard of a store on servers.
@@ -35,17 +40,6 @@ pub struct Guard {
     is_prefix_ignored: Cell<bool>,
 }
 
-/// Which server a call asks, and when.
-#[derive(Clone, Copy)]
-pub struct Asked {
-    /// The breaker of the server that answers.
-    pub breaker: u64,
-    /// How long it may take.
-    pub timeouts: Timeouts,
-    /// When the call began.
-    pub sent: u64,
-}
-
 /// How long a call waits at first for others of this host to connect, before it looks again; then twice as long each
 /// time, until [`Timeouts::at_gate`] is over.
 const FIRST_WAIT_TO_CONNECT: Duration = Duration::from_millis(10);
@@ -60,9 +54,9 @@ impl Guard {
         Self { store, host, lease, on_error, deny_cache, is_prefix_ignored: Cell::new(false) }
     }
 
-    /// What a call on a bucket asks at `sent`, or the first one of several on one server.
-    pub fn asked(&self, key: &Key<'_>, timeouts: Timeouts, sent: u64) -> Asked {
-        Asked { breaker: self.breaker(key), timeouts, sent }
+    /// What a call asks at `sent` that does this on a bucket, or on several of one server, of which this is the first.
+    pub fn asked(&self, key: &Key<'_>, ops: &[Op], timeouts: Timeouts, sent: u64) -> Asked {
+        Asked { breaker: self.breaker(key), timeouts, trips: self.store.trips(ops), sent }
     }
 
     /// The breaker of the server that has a key.
@@ -97,10 +91,11 @@ impl Guard {
         keep: impl FnOnce(Decision) -> T,
         answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
     ) -> Report<T> {
-        let asked = self.asked(request.key, *request.timeouts, sent);
+        let asked = self.asked(request.key, slice::from_ref(request.op), *request.timeouts, sent);
         let decide = || {
             let Answer { decision, lacked_room } = self.store.decide(request)?;
             self.note_decision(request, decision, sent);
+            self.note_write(decision.is_accepted(), request.op, sent);
             Ok(Answer { decision: keep(decision), lacked_room })
         };
         let report = self.call(asked, decide, answers);
@@ -134,22 +129,27 @@ impl Guard {
         event: &mut Option<Box<Event>>,
         call: impl FnOnce() -> Result<T>,
     ) -> std::result::Result<T, NoAnswer> {
-        let (store, Asked { breaker, timeouts, sent }) = (&*self.store, asked);
+        let (store, Asked { breaker, timeouts, sent, .. }) = (&*self.store, asked);
         if self.is_prefix_ignored.take() && !self.host.has_warned_of_prefix.replace(true) {
             event.get_or_insert_default().warnings.push(IGNORED_PREFIX.to_owned());
         }
         self.host.note_call(sent);
         let refused = |reason: String| Err(NoAnswer::without_asking(reason));
-        // Checked before the breaker, whose one probe would be lost on a process that cannot ask.
-        if let Some(pause) = self.host.local.pause(breaker, boot_time()) {
-            let (name, left) = (store.name(), seconds_until(pause.until));
-            let reason = match pause.is_waiting {
-                true => {
-                    format!("other processes of this host were connecting to {name} a moment ago")
-                }
-                false => format!("this process could not ask {name} a moment ago"),
-            };
-            return refused(format!("{reason}; it tries again in {left:.1} s"));
+        // These are checked before the breaker, whose one probe would be lost on a process that cannot ask.
+        let distance = asked.distance(store);
+        if distance.is_too_far(timeouts)
+            && let Err(next) = self.host.far.may_ask(breaker, boot_time())
+        {
+            let (name, left) = (store.name(), seconds_until(next));
+            let advice = distance.advice(timeouts).unwrap_or_default();
+            return refused(format!("{name}: {advice}; it is asked again in {left:.1} s"));
+        }
+        let pause = self.host.local.pause(breaker, boot_time());
+        if let Some(Pause { until, is_waiting: false }) = pause {
+            let (name, left) = (store.name(), seconds_until(until));
+            return refused(format!(
+                "this process could not ask {name} a moment ago; it tries again in {left:.1} s"
+            ));
         }
         let mut access = self.host.access(breaker, timeouts);
         // A process that could connect no more may have opened the breaker. And one whose connection is lost must pass
@@ -166,10 +166,14 @@ impl Guard {
                 "{name} failed a moment ago; it is asked again in {left:.1} s"
             ));
         }
-        let gate = self.enter_gate(timeouts);
+        // One that has waited in vain a moment ago does not wait again.
+        let longest_wait = if pause.is_some() { Duration::ZERO } else { timeouts.at_gate() };
+        let gate = self.enter_gate(timeouts, longest_wait);
         if gate == GateEntry::Full {
             self.host.give_back(breaker, access);
-            self.host.local.note_waiting(breaker, boot_time());
+            if pause.is_none() {
+                self.host.local.note_waiting(breaker, boot_time());
+            }
             let name = store.name();
             return refused(format!(
                 "other processes of this host are connecting to {name} at this moment"
@@ -183,29 +187,38 @@ impl Guard {
                 access = Access::Newcomer;
             }
         }
+        let asked = Asked { sent, ..asked };
+        let write_access = writes::begin(store, &self.host, timeouts);
         let answer = call();
+        let waited = writes::end(store, &self.host, write_access, (sent, timeouts), answer.is_ok());
         if let GateEntry::Place(place) = gate {
             let has_failed =
                 |error: &Error| matches!(error.kind(), ErrorKind::Storage | ErrorKind::Local);
             self.host.leave_gate(place, !answer.as_ref().is_err_and(has_failed));
         }
+        let mut ended = EndedCall { store, host: &self.host, asked, access, event };
         match answer {
             Ok(answer) => {
-                self.host.note_success(breaker, access);
-                self.host.local.note_reached(breaker);
-                self.note_recovery(self.host.note_use(sent), event);
+                ended.note_answered();
+                if let Some(waited) = waited {
+                    ended.note_unwritten_denial(waited, self.consequence());
+                }
                 Ok(answer)
             }
-            Err(error) => Err(self.note_failure(error, Asked { sent, ..asked }, access, event)),
+            Err(error) if writes::is_withheld(store) => {
+                ended.note_answered();
+                Err(NoAnswer::without_asking(error.to_string()))
+            }
+            Err(error) => Err(ended.note_failure(error, waited, self.consequence())),
         }
     }
 
-    /// Waits a little until this process may connect, if it has no connection.
-    fn enter_gate(&self, timeouts: Timeouts) -> GateEntry {
+    /// Waits for at most so long until this process may connect, if it has no connection.
+    fn enter_gate(&self, timeouts: Timeouts, longest_wait: Duration) -> GateEntry {
         if self.store.is_connected() {
             return GateEntry::WithoutGate;
         }
-        let (mut wait, end) = (FIRST_WAIT_TO_CONNECT, Instant::now() + timeouts.at_gate());
+        let (mut wait, end) = (FIRST_WAIT_TO_CONNECT, Instant::now() + longest_wait);
         loop {
             let entry = self.host.enter_gate(timeouts);
             let left = end.saturating_duration_since(Instant::now());
@@ -215,69 +228,6 @@ impl Guard {
             std::thread::sleep(wait.min(left));
             wait *= 2;
         }
-    }
-
-    /// Notes a failed call, for all processes (the breaker) or for this one.
-    #[cold]
-    fn note_failure(
-        &self,
-        error: Error,
-        asked: Asked,
-        access: Access,
-        event: &mut Option<Box<Event>>,
-    ) -> NoAnswer {
-        let Asked { breaker, sent, .. } = asked;
-        let host = &self.host;
-        let consequence = self.consequence();
-        let is_due =
-            |reason: &str| consequence.is_some() && host.refusal_warnings.claim(reason, sent);
-        let (kind, reason) = (error.kind(), error.to_string());
-        let until = match kind {
-            ErrorKind::Storage => {
-                self.note_recovery(host.end_outage(boot_time()), event);
-                match host.note_failure(breaker, access, &reason, sent) {
-                    FailureMeaning::OutageBegins => Some("; until a call succeeds, "),
-                    FailureMeaning::OutageContinues => None,
-                    FailureMeaning::CallAlone => {
-                        let is_worth_a_warning =
-                            host.local.note_failed_alone(breaker, boot_time()) && is_due(&reason);
-                        is_worth_a_warning
-                            .then_some(", while others are answered; until this process is, ")
-                    }
-                }
-            }
-            // Other processes may reach the server.
-            ErrorKind::Local => {
-                host.give_back(breaker, access);
-                host.note_unable(&reason, boot_time());
-                let is_first = host.local.note_unable(breaker, boot_time());
-                is_first.then_some("; until this process can ask it, ")
-            }
-            // Other keys are not concerned, and it is not known whether the server is up.
-            ErrorKind::Busy => {
-                host.give_back(breaker, access);
-                is_due(&reason).then_some("; ")
-            }
-            // The server is up, and other keys are not concerned.
-            ErrorKind::Refused => {
-                host.note_success(breaker, access);
-                host.local.note_reached(breaker);
-                is_due(&reason).then_some("; ")
-            }
-            ErrorKind::Configuration => return NoAnswer::Error(error),
-        };
-        if let Some((until, consequence)) = until.zip(consequence) {
-            event.get_or_insert_default().warnings.push(format!("{reason}{until}{consequence}"));
-        }
-        NoAnswer::Outage { reason, was_asked: true, is_busy: kind == ErrorKind::Busy }
-    }
-
-    /// Notes for the log that the servers answer again, after an outage of so many nanoseconds if there was one.
-    fn note_recovery(&self, outage: Option<u64>, event: &mut Option<Box<Event>>) {
-        let Some(outage) = outage else { return };
-        let (name, seconds) = (self.store.name(), outage as f64 / SECOND as f64);
-        let text = format!("{name} answers again; it did not for {seconds:.1} s");
-        event.get_or_insert_default().recoveries.push(text);
     }
 
     /// A denial that is known without asking.
@@ -292,6 +242,18 @@ impl Guard {
             self.host.clear_denials(request.key);
         } else if self.deny_cache {
             deny_cache::note_denial(&self.host, request, decision, sent);
+        }
+    }
+
+    /// Notes that a call which began at `sent` wrote, if it did: it took something, and all its limits accepted.
+    pub fn note_write(&self, is_accepted: bool, op: &Op, sent: u64) {
+        let takes = match op {
+            Op::Take { cost } | Op::Reserve { cost, .. } => *cost > 0,
+            Op::TakeUpTo { .. } | Op::Check => true,
+            _ => false,
+        };
+        if takes && is_accepted {
+            self.host.note_write(sent);
         }
     }
 

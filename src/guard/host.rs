@@ -4,50 +4,30 @@
 use super::breakers::{Access, Breakers, FailureMeaning};
 use super::denials;
 use super::denials::KnownDenial;
+use super::distance::FarServers;
 use super::gates::{GateEntry, GatePlace, Gates};
+use super::host_files::HostFiles;
 use super::leases::LeaseKey;
 use super::local_failures::LocalFailures;
+use super::rediscovery::Rediscovery;
 use super::refusal_warnings::RefusalWarnings;
-use super::servers::{ServerStatus, Servers, StoreOnServers};
+use super::servers::{Servers, StoreOnServers};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::{Limit, SECOND};
-use crate::mapped::{
-    self, Area, FileSettings, HOST, LEASES, Location, MappedFile, Purpose, Region,
-};
+use crate::mapped::{self, Area, MappedFile, Region};
 use crate::net::Timeouts;
 use crate::store::shm::SharedMemory;
 use crate::store::shm::keys::Keys;
-use crate::store::shm::permits::{PermitTable, SharedPermits};
+use crate::store::shm::permits::SharedPermits;
 use crate::store::shm::set::{Set, locate};
 use crate::store::{Answer, Key, Permits, Request, Store};
 use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;
 use std::rc::Rc;
-
-/// What stores on servers keep on this host. Each file is opened by the first call that needs it.
-pub struct HostFiles {
-    /// What the host knows about servers.
-    pub host: Rc<MappedFile>,
-    leases: Rc<MappedFile>,
-    /// The permits for when a server fails.
-    permits: Rc<PermitTable>,
-}
-
-impl HostFiles {
-    /// The files that these settings place.
-    pub fn new(files: &FileSettings) -> Self {
-        let file = |name, purpose| Rc::new(MappedFile::new(Location::new(files, name, purpose)));
-        let permits = Location::of_permits(files, HOST, Purpose::HostPermits);
-        Self {
-            host: file(HOST, Purpose::Host),
-            leases: file(LEASES, Purpose::Leases),
-            permits: Rc::new(PermitTable::new(permits)),
-        }
-    }
-}
+use std::time::Duration;
 
 /// What the processes of this host know of a server, or of several that are one store.
 ///
@@ -72,6 +52,10 @@ pub struct Host {
     passwords: Secret,
     /// The servers that this process alone cannot ask.
     pub local: LocalFailures,
+    /// When this process looks anew for a server that can be written to.
+    pub rediscovery: Rediscovery,
+    /// The servers that are too far for calls of this process.
+    pub far: FarServers,
     /// The refusals that this process has warned of.
     pub refusal_warnings: RefusalWarnings,
     /// Whether this process has warned of a prefix that has no effect.
@@ -83,17 +67,17 @@ pub struct Host {
 }
 
 impl Host {
-    /// What is known of the store of this description, which has so many breakers, to callers with these passwords.
+    /// What is known of the store of this identity, which has so many breakers, to callers with these passwords.
     /// Messages call it `name`.
     pub fn new(
-        description: &str,
+        identity: &[u8],
         name: String,
         breakers: u64,
         passwords: Secret,
         files: &HostFiles,
     ) -> Self {
         let mut hasher = SipHasher13::new();
-        hasher.write(description.as_bytes());
+        hasher.write(identity);
         let domain = hasher.finish().max(1);
         Self {
             name,
@@ -105,6 +89,8 @@ impl Host {
             lease_keys: Keys::new(domain),
             passwords,
             local: LocalFailures::default(),
+            rediscovery: Rediscovery::default(),
+            far: FarServers::default(),
             refusal_warnings: RefusalWarnings::default(),
             has_warned_of_prefix: Cell::new(false),
             note_call_at: Cell::new(0),
@@ -180,9 +166,7 @@ impl Host {
         self.with_breaker(breaker, may_try).unwrap_or(false)
     }
 
-    /// Notes that a call with this access failed at the server behind this breaker of a store, and why, which was sent
-    /// at `sent`.
-    /// Returns what that means.
+    /// Notes that a call with this access, sent at `sent`, failed at the server behind this breaker, and why. Returns what that means.
     pub fn note_failure(
         &self,
         breaker: u64,
@@ -191,96 +175,34 @@ impl Host {
         sent: u64,
     ) -> FailureMeaning {
         let now = boot_time();
-        let meaning = self
-            .with_breaker(breaker, |breakers, id| breakers.note_failure(id, access, sent, now))
-            .unwrap_or(FailureMeaning::OutageBegins);
-        if meaning != FailureMeaning::CallAlone {
-            // Each time: the process that began the outage may have died before it noted that.
-            self.with_server_record(|servers, store, _| {
-                servers.note_down(&store, reason, now);
-            });
-        }
+        let note = |breakers: &Breakers, id| breakers.note_failure(id, access, sent, now);
+        let meaning = self.with_breaker(breaker, note).unwrap_or(FailureMeaning::OutageBegins);
+        self.note_reason(meaning, reason, now);
         meaning
     }
 
-    /// Notes about once a second that this process calls the store, whether the store is asked or not.
-    #[inline]
-    pub fn note_call(&self, now: u64) {
-        if now < self.note_call_at.get() {
-            return;
-        }
-        self.note_call_at.set(now + SECOND);
-        self.with_region(|region| self.note_call_in(region, now));
-    }
-
-    /// Notes in the file of a host that a process calls the store.
-    #[cold]
-    fn note_call_in(&self, file: &Region, now: u64) {
-        if let Some(servers) = Servers::in_file(file) {
-            servers.note_call(self.breaker_id(0, file), now);
-        }
-    }
-
-    /// Notes about once a second that the store has answered this process. Returns how long the servers did not answer,
-    /// to the one process that finds that an outage has ended.
-    #[inline]
-    pub fn note_use(&self, now: u64) -> Option<u64> {
-        if now < self.note_use_at.get() {
-            return None;
-        }
-        self.note_use_at.set(now + SECOND);
-        self.with_server_record(|servers, store, breakers| {
-            servers.note_answer(&store, breakers, now)
-        })?
-    }
-
-    /// Notes at `now` that this process could not ask the store, for a reason of its own.
-    pub fn note_unable(&self, reason: &str, now: u64) {
-        self.with_server_record(|servers, store, _| {
-            servers.note_unable(&store, reason, now);
-        });
-    }
-
-    /// Ends an outage if the servers have answered since. Returns how long they did not, to the one process that
-    /// finds it. Called before a failure is noted, too: else an outage that ended while no process asked would go on.
-    pub fn end_outage(&self, now: u64) -> Option<u64> {
-        self.with_server_record(|servers, store, breakers| {
-            servers.end_outage(&store, breakers, now)
-        })?
-    }
-
-    /// Runs `work` on the records of servers.
-    #[cold]
-    fn with_server_record<R>(
+    /// Notes that a write with this access, sent at `sent`, waited for a lock, as `reason` says. Returns what that means.
+    pub fn note_waiting_write(
         &self,
-        work: impl FnOnce(&Servers, StoreOnServers, &Breakers) -> R,
-    ) -> Option<R> {
-        self.with_region(|region| {
-            let (id, breakers) = (self.breaker_id(0, region), self.breakers);
-            let store = StoreOnServers { id, breakers, name: self.name.clone() };
-            Some(work(Servers::in_file(region)?, store, Breakers::in_file(region)))
-        })?
+        breaker: u64,
+        access: Access,
+        reason: &str,
+        sent: u64,
+    ) -> FailureMeaning {
+        let now = boot_time();
+        let note = |breakers: &Breakers, id| breakers.note_waiting_write(id, access, sent, now);
+        let meaning = self.with_breaker(breaker, note).unwrap_or(FailureMeaning::CallAlone);
+        self.note_reason(meaning, reason, now);
+        meaning
     }
 
-    /// The stores on servers that processes of this user use, among them those that are `configured`.
-    pub fn list_servers<'a>(
-        files: &FileSettings,
-        configured: impl Iterator<Item = &'a Self>,
-    ) -> Vec<ServerStatus> {
-        let Some(region) = existing_file(files) else { return Vec::new() };
-        configured.for_each(|host| host.note_call_in(&region, boot_time()));
-        servers_in(&region)
-    }
-
-    /// Leaves the stores of this name out of that list until a process calls them. Returns whether there is one.
-    pub fn forget_server(files: &FileSettings, name: &str) -> bool {
-        let forget = |region: &Region| Some(Servers::in_file(region)?.forget(name));
-        existing_file(files).as_ref().and_then(forget).unwrap_or(false)
-    }
-
-    /// Notes that the server answered the process that had this access.
-    pub fn note_success(&self, breaker: u64, access: Access) {
-        self.with_breaker(breaker, |breakers, id| breakers.note_success(id, access, boot_time()));
+    /// Notes that the server answered the process that had this access, which asked at `sent`. If the answer came in time, the
+    /// server answers now, even if other processes have found it down meanwhile.
+    pub fn note_success(&self, breaker: u64, access: Access, sent: u64, timeouts: Timeouts) {
+        let now = boot_time();
+        let in_time = now.saturating_sub(sent) <= timeouts.call.as_nanos() as u64;
+        let access = if in_time && access == Access::Granted { Access::Connected } else { access };
+        self.with_breaker(breaker, |breakers, id| breakers.note_success(id, access, now));
     }
 
     /// Notes that the process that had this access could not ask the server.
@@ -351,27 +273,118 @@ impl Host {
         })?
     }
 
+    /// Notes the reason of an outage for operators.
+    fn note_reason(&self, meaning: FailureMeaning, reason: &str, now: u64) {
+        if matches!(meaning, FailureMeaning::OutageBegins | FailureMeaning::OutageContinues) {
+            // Each time: the process that began the outage may have died before it noted that.
+            self.with_server_record(|servers, store, _| servers.note_down(&store, reason, now));
+        }
+    }
+
+    /// Notes about once a second that this process calls the store, whether the store is asked or not.
+    #[inline]
+    pub fn note_call(&self, now: u64) {
+        if now < self.note_call_at.get() {
+            return;
+        }
+        self.note_call_at.set(now + SECOND);
+        self.with_region(|region| self.note_call_in(region, now));
+    }
+
+    /// Notes in the file of a host that a process calls the store.
+    #[cold]
+    pub(super) fn note_call_in(&self, file: &Region, now: u64) {
+        if let Some(servers) = Servers::in_file(file) {
+            servers.note_call(self.breaker_id(0, file), now);
+        }
+    }
+
+    /// Whether this process has to note, about once a second, that the store has answered it.
+    #[inline]
+    pub fn is_use_due(&self, now: u64) -> bool {
+        let is_due = now >= self.note_use_at.get();
+        if is_due {
+            self.note_use_at.set(now + SECOND);
+        }
+        is_due
+    }
+
+    /// Notes that the store has answered this process. Returns how long the servers did not answer, to the one process
+    /// that finds that an outage has ended.
+    pub fn note_use(&self, now: u64) -> Option<u64> {
+        self.with_server_record(|servers, store, breakers| {
+            servers.note_answer(&store, breakers, now)
+        })?
+    }
+
+    /// Notes how long a round trip to the store takes.
+    pub fn note_round_trip(&self, took: Duration) {
+        let now = boot_time();
+        self.with_server_record(|servers, store, _| servers.note_round_trip(&store, took, now));
+    }
+
+    /// Notes that this host's clock is so far behind that of another host. Returns whether no process of this host has noted
+    /// that for an hour.
+    pub fn note_clock_behind(&self, behind: Duration) -> bool {
+        self.with_server_record(|servers, store, _| {
+            servers.note_clock_behind(&store, behind, boot_time())
+        })
+        .unwrap_or(true)
+    }
+
+    /// Notes at `now` that this process could not ask the store, for a reason of its own.
+    pub fn note_unable(&self, reason: &str, now: u64) {
+        self.with_server_record(|servers, store, _| servers.note_unable(&store, reason, now));
+    }
+
+    /// Notes that a server let this process write in a call that began at `now`.
+    #[inline]
+    pub fn note_write(&self, now: u64) {
+        if self.rediscovery.note_write(now) {
+            self.with_server_record(|servers, store, _| servers.note_write(&store, now));
+        }
+    }
+
+    /// Notes at `now` that this process finds only servers that must not be written to. Returns whether that begins an outage.
+    pub fn note_unwritable(&self, reason: &str, now: u64) -> bool {
+        self.with_server_record(|servers, store, _| servers.note_unwritable(&store, reason, now))
+            .unwrap_or(false)
+    }
+
+    /// Ends an outage if the servers have answered since. Returns how long they did not, to the one process that
+    /// finds it. Called before a failure is noted, too: else an outage that ended while no process asked would go on.
+    pub fn end_outage(&self, now: u64) -> Option<u64> {
+        self.with_server_record(|servers, store, breakers| {
+            servers.end_outage(&store, breakers, now)
+        })?
+    }
+
+    /// Runs `work` on the records of servers.
+    #[cold]
+    fn with_server_record<R>(
+        &self,
+        work: impl FnOnce(&Servers, StoreOnServers, &Breakers) -> R,
+    ) -> Option<R> {
+        self.with_region(|region| {
+            let (id, breakers) = (self.breaker_id(0, region), self.breakers);
+            let store = StoreOnServers { id, breakers, name: self.name.clone() };
+            Some(work(Servers::in_file(region)?, store, Breakers::in_file(region)))
+        })?
+    }
+
     /// The rows on this host's servers in phpinfo().
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         let count = |region: &Region| Breakers::in_file(region).count_open(boot_time());
-        let open = self.with_region(count).unwrap_or_default();
+        // For information no file is made; without one there is memory of this process, if a call has needed it.
+        let file = self.memory.file();
+        let _ = file.open_existing();
+        let open = file.region().as_ref().map(count).unwrap_or_default();
         let local = self.local.count(boot_time());
         vec![
             ("Servers that do not answer, of all storage DSNs", open.to_string()),
             ("Servers that this process alone cannot ask, of this storage DSN", local.to_string()),
         ]
     }
-}
-
-/// The file of what this host knows of servers. None if there is none, or it cannot be opened, which the list of tables
-/// tells.
-fn existing_file(files: &FileSettings) -> Option<Region> {
-    mapped::open_existing(&Location::new(files, HOST, Purpose::Host)).ok().flatten()
-}
-
-fn servers_in(file: &Region) -> Vec<ServerStatus> {
-    let list = |servers: &Servers| servers.list(Breakers::in_file(file), boot_time());
-    Servers::in_file(file).map(list).unwrap_or_default()
 }
 
 #[cfg(test)]

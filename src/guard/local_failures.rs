@@ -1,5 +1,5 @@
 //! Servers that this process does not ask for a while: it could not, or its calls failed while those of other
-//! processes were answered, or it waits for others to connect first.
+//! processes were answered; or for whose gate it does not wait, for it has waited in vain.
 //!
 //! Another process of this host may reach such a server, so the breakers that all share stay closed.
 
@@ -44,12 +44,12 @@ struct Failures {
 pub struct Pause {
     /// Its end, in nanoseconds since boot.
     pub until: u64,
-    /// Whether others were connecting, and the process has not tried.
+    /// Whether others were connecting, and the process has not tried. It may, if it need not wait.
     pub is_waiting: bool,
 }
 
 impl LocalFailures {
-    /// The pause in which this process must not ask at `now`.
+    /// The pause in which this process must not ask at `now`, or must not wait until it may connect.
     pub fn pause(&self, breaker: u64, now: u64) -> Option<Pause> {
         let all = self.servers.borrow();
         all.get(&breaker).map(|failures| failures.pause).filter(|pause| now < pause.until)
@@ -67,8 +67,8 @@ impl LocalFailures {
         self.note(breaker, WORTH_A_WARNING, |before| now.saturating_add(pause_after(before)))
     }
 
-    /// Notes at `now` that this process waits for others to connect first. The pauses differ, so that not all
-    /// processes come back at once.
+    /// Notes at `now` that this process has waited for others to connect first, in vain. The pauses differ, so that not all
+    /// processes wait again at once.
     pub fn note_waiting(&self, breaker: u64, now: u64) {
         let mut all = self.servers.borrow_mut();
         let until = now + FIRST_PAUSE + now % (2 * FIRST_PAUSE);

@@ -1,38 +1,50 @@
 //! The guard: stands before a store on servers, and knows what to do while they fail.
 //!
-//! * [`guard`]: asks the store, unless it need not or must not be asked; [`no_answer`]: what answers in its
-//!   place; [`policy`]: the configuration of both
+//! * [`guard`]: asks the store, unless it need not or must not be asked; [`asked`]: what a call asks; [`outcome`]: how it ended;
+//!   [`no_answer`]: what answers in its place; [`policy`]: the configuration of both
 //! * [`report`]: how a call ended; [`event`]: what it has to tell beside its answer
 //! * [`host`]: what the processes of a host share about servers: [`breakers`], [`gates`] for connections, [`denials`]
 //!   (answered by [`deny_cache`]), [`leases`] (taken and given by [`leasing`]), and [`servers`] for operators
-//! * [`local_failures`], [`refusal_warnings`]: what one process keeps of them
+//!   (listed by [`server_list`]); [`host_files`]: where
+//! * [`writes`]: writes that wait for a lock while reads are answered
+//! * [`local_failures`], [`rediscovery`], [`refusal_warnings`]: what one process keeps of them; [`distance`]: how far they are
 //! * [`stores`]: opens the store of a DSN and its guard, once for each worker
 
+mod asked;
 pub mod breakers;
 pub mod denials;
 mod deny_cache;
+mod distance;
 mod event;
 pub mod gates;
 #[expect(clippy::module_inception, reason = "the module holds the type that the folder is about")]
 mod guard;
 mod host;
+mod host_files;
 pub mod leases;
 mod leasing;
 mod local_failures;
 mod no_answer;
+mod outcome;
 mod policy;
+mod rediscovery;
 mod refusal_warnings;
 mod report;
+mod server_list;
 mod servers;
 mod stores;
+mod writes;
 
+pub use asked::Asked;
 pub use event::Event;
-pub use guard::{Asked, Guard};
-pub use host::{Host, HostFiles};
+pub use guard::Guard;
+pub use host::Host;
+pub use host_files::HostFiles;
 pub use leasing::{correct, decide};
 pub use no_answer::{NoAnswer, PolicyAnswers, answers_to};
 pub use policy::Policy;
 pub use report::{DecidedBy, Report};
+pub use server_list::{forget_server, list_servers};
 pub use servers::ServerStatus;
 pub use stores::{OpenStore, Stores};
 

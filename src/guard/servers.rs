@@ -5,6 +5,10 @@ use super::breakers::{Breakers, ServerState};
 use crate::limit::SECOND;
 use crate::mapped::{Area, Mappable, Region, SERVERS_SIZE, SharedText};
 use portable_atomic::{AtomicU64, Ordering};
+use recent_time::{note_recent, recent};
+use std::time::Duration;
+
+mod recent_time;
 
 /// How many stores on servers have a record. A further one takes that of the store not used for longest.
 const COUNT: usize = 32;
@@ -13,13 +17,20 @@ const COUNT: usize = 32;
 const LONGEST_NAME: usize = 96;
 
 /// The longest reason of a failure that is kept, in bytes.
-const LONGEST_REASON: usize = 256;
+const LONGEST_REASON: usize = 240;
 
 /// A store that no process has called for so long is not listed, in nanoseconds.
 const FORGOTTEN: u64 = 3_600 * SECOND;
 
 /// A store that is down and that no process has called for so long is not listed: its servers may be gone for good.
 const FORGOTTEN_DOWN: u64 = 300 * SECOND;
+
+/// Without a write for so long, a server that must not be written to is an outage, in nanoseconds. Each process notes its writes
+/// once a second.
+const WITHOUT_WRITE: u64 = 2 * SECOND;
+
+/// A server that has not said for so long that it must not be written to may be written to again, in nanoseconds.
+const REFUSAL_COUNTS: u64 = 60 * SECOND;
 
 /// An outage has ended when the servers have answered for so long: another node of a cluster may still be down.
 const CONFIRMED: u64 = SECOND;
@@ -53,9 +64,17 @@ struct ServerRecord {
     unable_at: AtomicU64,
     /// Counts the outages.
     outages: AtomicU64,
+    /// The shortest round trip of the last minute in which one was noted: see [`note_recent`].
+    round_trip: AtomicU64,
+    /// How far this host's clock was behind another's at most, in the last minute in which it was.
+    clock_behind: AtomicU64,
     name: SharedText<{ LONGEST_NAME / 8 }>,
     /// Why the last call failed that did; empty before the first.
     last_failure: SharedText<{ LONGEST_REASON / 8 }>,
+    /// When a server last let a process write, to about a second.
+    written_at: AtomicU64,
+    /// When a process last found only servers that say that they must not be written to.
+    refused_at: AtomicU64,
 }
 
 /// Identifies a store on servers to the records.
@@ -74,14 +93,18 @@ pub struct StoreOnServers {
 pub struct ServerStatus {
     /// The kind of store and its addresses, cut at 96 bytes.
     pub name: String,
-    /// Whether a server of the store does not answer, or no process can ask it.
+    /// Whether a server of the store does not answer, must not be written to, or no process can ask it.
     pub is_down: bool,
     /// Since when that is so, in nanoseconds since boot.
     pub since: u64,
     /// How often an outage has begun.
     pub outages: u64,
-    /// Why the last call failed that did, cut at 256 bytes.
+    /// Why the last call failed that did, cut at 240 bytes.
     pub last_failure: Option<String>,
+    /// The shortest round trip of late, if one was measured.
+    pub round_trip: Option<Duration>,
+    /// How far this host's clock is behind that of another host of the store, if one has noticed within ten minutes.
+    pub clock_behind: Option<Duration>,
 }
 
 impl Servers {
@@ -129,6 +152,36 @@ impl Servers {
         record.note_reason(store, reason);
     }
 
+    /// Notes at `now` that a server of the store let a process write.
+    pub fn note_write(&self, store: &StoreOnServers, now: u64) {
+        if let Some(record) = self.find_or_claim(store, now) {
+            record.written_at.fetch_max(now, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes at `now` that a process finds only servers that say that they must not be written to. Returns whether an outage begins.
+    pub fn note_unwritable(&self, store: &StoreOnServers, reason: &str, now: u64) -> bool {
+        let Some(record) = self.find_or_claim(store, now) else { return false };
+        record.note_reason(store, reason);
+        record.called_at.fetch_max(now, Ordering::Relaxed);
+        record.refused_at.fetch_max(now, Ordering::Relaxed);
+        record.is_unwritable(now) && record.begin_outage(now)
+    }
+
+    /// Notes at `now` how long a round trip took.
+    pub fn note_round_trip(&self, store: &StoreOnServers, took: Duration, now: u64) {
+        if let Some(record) = self.find_or_claim(store, now) {
+            note_recent(&record.round_trip, took, now, u64::min);
+        }
+    }
+
+    /// Notes at `now` that this host's clock is so far behind another's. Returns whether no process has noted that for an hour.
+    pub fn note_clock_behind(&self, store: &StoreOnServers, behind: Duration, now: u64) -> bool {
+        let Some(record) = self.find_or_claim(store, now) else { return false };
+        let before = note_recent(&record.clock_behind, behind, now, u64::max);
+        recent(before, now, 60).is_none()
+    }
+
     /// Ends an outage of the store if it answers at `now`. Returns how long the servers did not, to the one process that
     /// finds that it has ended.
     pub fn end_outage(&self, store: &StoreOnServers, breakers: &Breakers, now: u64) -> Option<u64> {
@@ -140,11 +193,7 @@ impl Servers {
         let Some(record) = self.find_or_claim(store, now) else { return };
         record.note_reason(store, reason);
         record.called_at.fetch_max(now, Ordering::Relaxed);
-        let (down_since, begins) = (&record.down_since, now.max(1));
-        let begun = down_since.compare_exchange(0, begins, Ordering::AcqRel, Ordering::Relaxed);
-        if begun.is_ok() {
-            record.outages.fetch_add(1, Ordering::Relaxed);
-        }
+        record.begin_outage(now);
     }
 
     /// The stores that a process has called within the last hour, those that are down within the last five minutes, in the
@@ -167,6 +216,8 @@ impl Servers {
             if is_same {
                 kept.outages = kept.outages.max(next.outages);
                 kept.last_failure = kept.last_failure.take().or(next.last_failure.take());
+                kept.round_trip = kept.round_trip.or(next.round_trip);
+                kept.clock_behind = kept.clock_behind.max(next.clock_behind);
             }
             is_same
         });
@@ -202,10 +253,15 @@ impl Servers {
         // What another process notes of an outage before this is done it notes again at the next failure.
         record.up_since.store(now, Ordering::Relaxed);
         if seen != 0 {
-            for time in [&record.down_since, &record.answered_at, &record.unable_at] {
+            for time in [&record.down_since, &record.answered_at, &record.unable_at]
+                .into_iter()
+                .chain([&record.written_at, &record.refused_at])
+            {
                 time.store(0, Ordering::Relaxed);
             }
-            record.outages.store(0, Ordering::Relaxed);
+            for count in [&record.outages, &record.round_trip, &record.clock_behind] {
+                count.store(0, Ordering::Relaxed);
+            }
             record.last_failure.write(b"");
         }
         Some(record)
@@ -213,6 +269,24 @@ impl Servers {
 }
 
 impl ServerRecord {
+    /// Begins an outage at `now`. Returns false if there is one.
+    fn begin_outage(&self, now: u64) -> bool {
+        let (down_since, begins) = (&self.down_since, now.max(1));
+        let begun = down_since.compare_exchange(0, begins, Ordering::AcqRel, Ordering::Relaxed);
+        if begun.is_ok() {
+            self.outages.fetch_add(1, Ordering::Relaxed);
+        }
+        begun.is_ok()
+    }
+
+    /// Whether processes find only servers that say that they must not be written to.
+    fn is_unwritable(&self, now: u64) -> bool {
+        let [refused_at, written_at] =
+            [&self.refused_at, &self.written_at].map(|time| time.load(Ordering::Relaxed));
+        let is_recent = refused_at != 0 && now.saturating_sub(refused_at) < REFUSAL_COUNTS;
+        is_recent && (written_at == 0 || refused_at > written_at.saturating_add(WITHOUT_WRITE))
+    }
+
     /// Ends an outage if the servers answer at `now`, and returns how long they did not.
     fn end_outage(&self, breakers: &Breakers, now: u64) -> Option<u64> {
         self.called_at.fetch_max(now, Ordering::Relaxed);
@@ -220,8 +294,16 @@ impl ServerRecord {
         if since == 0 {
             return None;
         }
-        let ended_at = self.answers_since(breakers, now)?;
-        let has_ended = now.saturating_sub(ended_at) >= CONFIRMED
+        let answers_since = self.answers_since(breakers, now)?;
+        if self.is_unwritable(now) {
+            return None;
+        }
+        // If no breaker was open since, a server could be read, and none could be written to.
+        let (ended_at, quiet_since) = match answers_since > since {
+            true => (answers_since, answers_since),
+            false => (now, self.refused_at.load(Ordering::Relaxed)),
+        };
+        let has_ended = now.saturating_sub(quiet_since) >= CONFIRMED
             && self
                 .down_since
                 .compare_exchange(since, 0, Ordering::AcqRel, Ordering::Relaxed)
@@ -275,12 +357,12 @@ impl ServerRecord {
     fn status(&self, breakers: &Breakers, now: u64) -> ServerStatus {
         let began = self.down_since.load(Ordering::Acquire);
         let (is_down, since) = match self.answers_since(breakers, now) {
-            Some(since) => match self.out_of_reach_since(now) {
+            Some(since) if !self.is_unwritable(now) => match self.out_of_reach_since(now) {
                 Some(since) => (true, since),
                 None => (false, since),
             },
             // Until a process has noted the outage in the record, it begins now.
-            None => (true, if began == 0 { now } else { began }),
+            _ => (true, if began == 0 { now } else { began }),
         };
         let reason = self.last_failure.read();
         let reason = String::from_utf8_lossy(&reason).into_owned();
@@ -290,6 +372,8 @@ impl ServerRecord {
             since,
             outages: self.outages.load(Ordering::Relaxed),
             last_failure: (!reason.is_empty()).then_some(reason),
+            round_trip: recent(self.round_trip.load(Ordering::Relaxed), now, u64::MAX),
+            clock_behind: recent(self.clock_behind.load(Ordering::Relaxed), now, 10),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The stores of a worker.
 
-use super::host::{Host, HostFiles};
+use super::host::Host;
+use super::host_files::HostFiles;
 use crate::dsn::Target;
 use crate::mapped::{FileSettings, Location, Purpose};
 use crate::store::array::Array;
@@ -64,11 +65,9 @@ impl Stores {
             Target::Memcached { servers } => Rc::new(Memcached::new(servers.clone(), host_file())),
             Target::Mysql(target) => Rc::new(Mysql::new(target.clone(), host_file())),
         };
-        // It holds no passwords.
-        let description = format!("{target:?}");
         let files = self.host_files(files);
         let (name, breakers, passwords) = (remote.name(), remote.breakers(), target.passwords());
-        let host = Host::new(&description, name, breakers, passwords, &files);
+        let host = Host::new(&target.identity(), name, breakers, passwords, &files);
         OpenStore {
             store: Rc::clone(&remote) as Rc<dyn Store>,
             remote: Some((remote, Rc::new(host))),

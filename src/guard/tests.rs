@@ -10,9 +10,10 @@ pub use crate::mapped::tests::Folder;
 use crate::net::Timeouts;
 use crate::store::Time;
 use crate::store::array::Array;
-use crate::store::{Answer, Key, RemoteStore, Request, Store};
+use crate::store::{Answer, Key, RemoteStore, Request, Store, WriteOutcome, Writes};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Duration;
 
 pub const TIMEOUTS: Timeouts = Timeouts {
     call: std::time::Duration::from_millis(50),
@@ -32,6 +33,12 @@ pub struct Server {
     pub is_connected: Cell<bool>,
     pub keeps_connection: Cell<bool>,
     pub lacks_room: Cell<bool>,
+    /// Whether its writes wait for a lock. They have the last breaker.
+    pub writes_wait: Cell<bool>,
+    writes: Writes,
+    /// How often a process looked for another one.
+    pub rediscoveries: Cell<u32>,
+    pub round_trip: Cell<Duration>,
 }
 
 impl Server {
@@ -43,6 +50,10 @@ impl Server {
             is_connected: Cell::new(true),
             keeps_connection: Cell::new(false),
             lacks_room: Cell::new(false),
+            writes_wait: Cell::new(false),
+            writes: Writes::default(),
+            rediscoveries: Cell::new(0),
+            round_trip: Cell::default(),
         }
     }
 
@@ -62,6 +73,14 @@ impl Store for Server {
         if let Some(error) = &*self.failure.borrow() {
             return Err(error.clone());
         }
+        if self.writes_wait.get() && !matches!(request.op, Op::Peek { .. }) {
+            let is_tried = self.writes.may_write();
+            let reason = if is_tried { "the write waits" } else { "not tried" };
+            let waited = WriteOutcome::Waited(reason.to_owned());
+            self.writes.note(if is_tried { waited } else { WriteOutcome::Withheld });
+            return Err(Error::refused(reason));
+        }
+        self.writes.note(WriteOutcome::Answered);
         let key = Key { key_hash: &Cell::default(), ..*request.key };
         let time = Time::Read(boot_time() + AHEAD);
         let answer = self.buckets.decide(&Request { key: &key, time, ..*request })?;
@@ -83,7 +102,11 @@ impl RemoteStore for Server {
     }
 
     fn breakers(&self) -> u64 {
-        2
+        3
+    }
+
+    fn writes(&self) -> Option<&Writes> {
+        Some(&self.writes)
     }
 
     fn is_connected(&self) -> bool {
@@ -92,6 +115,22 @@ impl RemoteStore for Server {
 
     fn keeps_connection(&self, _: u64) -> bool {
         self.keeps_connection.get()
+    }
+
+    fn rediscover(&self) {
+        self.rediscoveries.set(self.rediscoveries.get() + 1);
+    }
+
+    fn round_trip(&self, _: u64) -> Duration {
+        self.round_trip.get()
+    }
+
+    fn trips(&self, ops: &[Op]) -> u32 {
+        if ops.iter().all(|op| matches!(op, Op::Peek { .. })) { 1 } else { 2 }
+    }
+
+    fn trips_to_connect(&self) -> u32 {
+        3
     }
 
     fn name(&self) -> String {
@@ -106,7 +145,7 @@ pub fn host_in(files: &FileSettings) -> Rc<Host> {
 
 pub fn host_with_password(files: &FileSettings, password: &str) -> Host {
     let (name, password) = ("The server".to_owned(), Secret(password.to_owned()));
-    Host::new("server", name, 2, password, &HostFiles::new(files))
+    Host::new(b"server", name, 3, password, &HostFiles::new(files))
 }
 
 /// What a process knows that has no shared memory.

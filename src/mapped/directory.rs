@@ -23,7 +23,25 @@ const OTHERS: u32 = 0o077;
 /// user, is open to others, or is not a directory.
 pub fn open(base: &Path, name: &str) -> Result<OwnedFd> {
     let path = base.join(name);
-    let parent = fs::openat(fs::CWD, base, FLAGS, Mode::empty()).map_err(|error| {
+    let parent = open_base(base)?;
+    match fs::mkdirat(&parent, name, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(not_created(&parent, &path, error)),
+    }
+    check_own(&parent, name, &path)?.ok_or_else(|| failed("open", &path, Errno::NOENT))
+}
+
+/// Opens the user's own directory `name` below `base`, if it is there.
+///
+/// # Errors
+///
+/// Those of [`open`].
+pub fn open_existing(base: &Path, name: &str) -> Result<Option<OwnedFd>> {
+    check_own(&open_base(base)?, name, &base.join(name))
+}
+
+fn open_base(base: &Path) -> Result<OwnedFd> {
+    fs::openat(fs::CWD, base, FLAGS, Mode::empty()).map_err(|error| {
         let remedy = match error {
             Errno::NOENT | Errno::NOTDIR => "; set token_bucket.shm_path to one that exists",
             _ => "",
@@ -32,26 +50,30 @@ pub fn open(base: &Path, name: &str) -> Result<OwnedFd> {
         Error::storage(format!(
             "Cannot open the directory {base} for shared memory: {error}{remedy}"
         ))
-    })?;
-    match fs::mkdirat(&parent, name, Mode::RWXU) {
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(error) => return Err(not_created(&parent, &path, error)),
-    }
-    let directory = open_own(&parent, name).map_err(|error| match error {
-        Errno::NOTDIR | Errno::LOOP => unusable(&path, "is not a directory; remove it"),
-        other => failed("open", &path, other),
-    })?;
-    let stat = fs::fstat(&directory).map_err(|error| failed("open", &path, error))?;
+    })
+}
+
+/// Opens the directory at `path`, which is `name` below `parent`, if it is there and the user's own.
+fn check_own(parent: &OwnedFd, name: &str, path: &Path) -> Result<Option<OwnedFd>> {
+    let directory = match open_own(parent, name) {
+        Ok(directory) => directory,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::NOTDIR | Errno::LOOP) => {
+            return Err(unusable(path, "is not a directory; remove it"));
+        }
+        Err(other) => return Err(failed("open", path, other)),
+    };
+    let stat = fs::fstat(&directory).map_err(|error| failed("open", path, error))?;
     if !is_own(&stat) {
-        return Err(unusable(&path, &format!("belongs to user {}; remove it", stat.st_uid)));
+        return Err(unusable(path, &format!("belongs to user {}; remove it", stat.st_uid)));
     }
     if stat.st_mode & OTHERS != 0 {
-        return Err(unusable(&path, "is open to other users; its mode must be 0700"));
+        return Err(unusable(path, "is open to other users; its mode must be 0700"));
     }
     if lacks_owner_bits(&stat) {
-        fs::fchmod(&directory, Mode::RWXU).map_err(|error| failed("open", &path, error))?;
+        fs::fchmod(&directory, Mode::RWXU).map_err(|error| failed("open", path, error))?;
     }
-    Ok(directory)
+    Ok(Some(directory))
 }
 
 /// Opens the directory. If it is the user's own but unreadable, it gets its mode first: the umask of

@@ -4,7 +4,7 @@
 //! byte     0  header      by which the file is recognised, and the secret of its hashes
 //!        128  statistics  how many buckets the table has evicted, and how many newcomers it has denied
 //!        256  breakers    the breakers of servers; in a file of permits, where dead holders are looked for; in a file of
-//!                         statistics, what is seen of the key that is watched
+//!                         statistics, what is seen of the keys that are watched
 //!      8,448  gates       how many connections may be opened to each server at once
 //!      4,096  body        the areas of the file's purpose; 12,288 in a host's file, for breakers and gates are in
 //!                         that alone
@@ -26,7 +26,7 @@ use crate::clock::boot_time;
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The version of everything in a file. It is part of the file's name.
-pub const LAYOUT: u32 = 7;
+pub const LAYOUT: u32 = 8;
 
 /// The smallest file, in bytes.
 pub const MIN_SIZE: u64 = 64 * 1024;
@@ -49,7 +49,7 @@ pub const STATISTICS_AT: usize = 128;
 /// Where the breakers of servers lie.
 pub const BREAKERS_AT: usize = 256;
 
-/// Where the watched key lies, in a file of counts.
+/// Where the watched keys lie, in a file of counts.
 pub const WATCH_AT: usize = 256;
 
 /// Where the gates of servers lie.

@@ -4,7 +4,7 @@
 
 use super::directory::unfinished;
 use super::location::Location;
-use super::open::{lock_timeout, open_within, without_file};
+use super::open::{lock_timeout, open_existing, open_within, without_file};
 use super::region::Region;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
@@ -105,6 +105,22 @@ impl MappedFile {
         }
         let pause = if self.is_unfinished() { NEXT_LOOK } else { SECOND };
         self.check_at.set(boot_time() + pause);
+        Ok(())
+    }
+
+    /// Opens the file if it is there, for information: nothing is made.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if what is there cannot be used, or none could be made.
+    #[cold]
+    pub fn open_existing(&self) -> Result<()> {
+        let mut region = self.region.borrow_mut();
+        if region.as_ref().is_none_or(Region::is_stale)
+            && let Some(found) = open_existing(&self.location)?
+        {
+            self.replace(&mut region, found);
+        }
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use super::region::{FileIdentity, Region};
 use crate::error::{Error, Result};
 use portable_atomic::AtomicU128;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
@@ -57,14 +57,16 @@ pub fn open_within(location: &Location, timeout_ms: u32) -> Result<Option<Region
     }
 }
 
-/// Opens the file if it is there and valid. None is made.
+/// Opens the file if it is there and valid. Nothing is made.
 ///
 /// # Errors
 ///
 /// Those of [`open`].
 pub fn open_existing(location: &Location) -> Result<Option<Region>> {
-    let directory = directory::open(&location.base(), &location.directory())?;
-    find(&directory, location, &location.path())
+    match directory::open_existing(&location.base(), &location.directory())? {
+        Some(directory) => find(&directory, location, &location.path()),
+        None => Ok(None),
+    }
 }
 
 /// Checks that the file can be used, or made if it is not there. Makes at most the directory.
@@ -218,7 +220,7 @@ fn allocate(file: &OwnedFd, size: u64) -> rustix::io::Result<()> {
         return Err(Errno::FBIG);
     }
     #[cfg(target_os = "linux")]
-    match fs::fallocate(file, fs::FallocateFlags::empty(), 0, size) {
+    match reserve(file, size) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
         done => return done,
     }
@@ -226,7 +228,22 @@ fn allocate(file: &OwnedFd, size: u64) -> rustix::io::Result<()> {
     let mut written = 0;
     while written < size {
         let rest = usize::try_from(size - written).unwrap_or(usize::MAX).min(zeros.len());
-        written += rustix::io::write(file, zeros.get(..rest).unwrap_or_default())? as u64;
+        let part = zeros.get(..rest).unwrap_or_default();
+        written += retry_on_intr(|| rustix::io::write(file, part))? as u64;
+    }
+    Ok(())
+}
+
+/// Has the kernel reserve the space, part by part: a signal ends the call and undoes its part, and a profiler may send one
+/// each millisecond.
+#[cfg(target_os = "linux")]
+fn reserve(file: &OwnedFd, size: u64) -> rustix::io::Result<()> {
+    const PART: u64 = 1 << 20;
+    let mut reserved = 0;
+    while reserved < size {
+        let part = PART.min(size - reserved);
+        retry_on_intr(|| fs::fallocate(file, fs::FallocateFlags::empty(), reserved, part))?;
+        reserved += part;
     }
     Ok(())
 }

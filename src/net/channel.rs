@@ -1,7 +1,8 @@
 //! A connection, plain or encrypted.
 
-use super::failure::{LocalError, SilentIdle};
+use super::failure::{Failure, LocalError, SilentIdle};
 use super::pause::{self, Moment};
+use super::round_trip::RoundTrip;
 use super::socket::Socket;
 use super::tls_error::explain_tls_error;
 use crate::clock::boot_time;
@@ -11,8 +12,9 @@ use crate::process;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 use std::io::{self, ErrorKind, Read, Write};
+use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A connection without an answer for this long is idle, in nanoseconds: a firewall may have dropped its
 /// flow.
@@ -35,18 +37,43 @@ pub struct Channel {
     read_at: u64,
     /// Whether the connection was idle when the current call began.
     was_idle: bool,
+    /// When the call was sent whose answer has not begun to arrive.
+    sent_at: Option<Instant>,
+    round_trip: Rc<RoundTrip>,
 }
 
 impl Channel {
-    /// Connects to `address` by `deadline`; with `tls` it encrypts and verifies the server.
+    /// Connects to `address` by `deadline`; with `tls` it encrypts and verifies the server. Notes in `round_trip` how long
+    /// each trip takes.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no connection, also for a server that could not be verified.
     pub fn open(
         address: &Address,
         tls: Option<&Arc<ClientConfig>>,
         deadline: Moment,
+        round_trip: &Rc<RoundTrip>,
+    ) -> Result<Self, Failure> {
+        let opened = Self::connect(address, tls, deadline, round_trip);
+        opened.map_err(|error| Failure::from_connecting(&error))
+    }
+
+    fn connect(
+        address: &Address,
+        tls: Option<&Arc<ClientConfig>>,
+        deadline: Moment,
+        round_trip: &Rc<RoundTrip>,
     ) -> io::Result<Self> {
-        let socket = Socket::connect(address, deadline)?;
-        let (process, read_at) = (process::generation(), boot_time());
-        let mut channel = Self { socket, tls: None, process, read_at, was_idle: false };
+        let mut channel = Self {
+            socket: Socket::connect(address, deadline, round_trip)?,
+            tls: None,
+            process: process::generation(),
+            read_at: boot_time(),
+            was_idle: false,
+            sent_at: None,
+            round_trip: Rc::clone(round_trip),
+        };
         if let Some(config) = tls {
             channel.encrypt(address, config, deadline)?;
         }
@@ -61,7 +88,9 @@ impl Channel {
         deadline: Moment,
     ) -> io::Result<()> {
         let Address::Tcp { host, .. } = address else { return Ok(()) };
-        let name = ServerName::try_from(host.clone())
+        // A certificate is for an address without the zone that leads to it.
+        let host = host.split_once('%').map_or(host.as_str(), |(address, _)| address);
+        let name = ServerName::try_from(host.to_owned())
             .map_err(|_| io::Error::other(LocalError("no name to verify".to_owned())))?;
         let mut tls = ClientConnection::new(Arc::clone(config), name).map_err(io::Error::other)?;
         self.set_deadline(deadline);
@@ -126,6 +155,9 @@ impl Read for Channel {
         match read {
             Ok(read) => {
                 (self.read_at, self.was_idle) = (boot_time(), false);
+                if let Some(sent_at) = self.sent_at.take() {
+                    self.round_trip.note_answer(sent_at.elapsed(), self.read_at);
+                }
                 Ok(read)
             }
             Err(error) if error.kind() == ErrorKind::TimedOut && self.was_idle => {
@@ -138,6 +170,7 @@ impl Read for Channel {
 
 impl Write for Channel {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.sent_at.get_or_insert_with(Instant::now);
         match self.tls.as_deref_mut() {
             None => self.socket.write(bytes),
             Some(tls) => {
@@ -203,7 +236,7 @@ mod tests {
     fn open(tickets: usize, bytes: &'static [u8]) -> Channel {
         let (address, config, is_sent) = serve(tickets, bytes);
         let deadline = pause::start() + Duration::from_secs(60);
-        let channel = Channel::open(&address, Some(&config), deadline).unwrap();
+        let channel = Channel::open(&address, Some(&config), deadline, &Rc::default()).unwrap();
         is_sent.recv().unwrap();
         channel
     }

@@ -92,7 +92,8 @@ impl Failure {
     }
 }
 
-const NO_ANSWER: &str = "no answer in time";
+/// The end of the message of a server that was silent for too long.
+pub const NO_ANSWER: &str = "no answer in time";
 
 /// An error of this process, which says nothing about the server.
 #[derive(Debug, thiserror::Error)]

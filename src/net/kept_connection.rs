@@ -3,8 +3,9 @@
 use super::budget::Budget;
 use super::failure::Failure;
 use super::pause::Moment;
-use std::cell::{Cell, RefCell};
-use std::time::{Duration, Instant};
+use super::round_trip::RoundTrip;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// A connection that may be used again.
 pub trait Reusable {
@@ -24,13 +25,13 @@ pub trait Reusable {
 /// The connection to a server, once it is open.
 pub struct KeptConnection<C> {
     kept: RefCell<Option<C>>,
-    /// How long a call takes, smoothed, and by how much that differs; zero before the first.
-    round_trip: Cell<[Duration; 2]>,
+    /// How long a trip to the server takes.
+    pub round_trip: Rc<RoundTrip>,
 }
 
 impl<C> Default for KeptConnection<C> {
     fn default() -> Self {
-        Self { kept: RefCell::new(None), round_trip: Cell::default() }
+        Self { kept: RefCell::new(None), round_trip: Rc::default() }
     }
 }
 
@@ -56,7 +57,7 @@ impl<C: Reusable> KeptConnection<C> {
                 Some(connection) => connection,
                 None => open(budget.connect_by())?,
             };
-            match self.measured(|| work(&mut connection, budget.answer_by())) {
+            match work(&mut connection, budget.answer_by()) {
                 Err(failure) if failure.is_lost() && was_idle => {
                     if may_repeat && budget.is_left() {
                         continue;
@@ -83,8 +84,7 @@ impl<C: Reusable> KeptConnection<C> {
     ) -> Option<Result<R, Failure>> {
         let mut kept = self.kept.borrow_mut();
         let mut connection = kept.take().and_then(|mut it| it.is_reusable().then_some(it))?;
-        let result = is_right(&connection)
-            .then(|| self.measured(|| work(&mut connection, budget.answer_by())));
+        let result = is_right(&connection).then(|| work(&mut connection, budget.answer_by()));
         if matches!(result, None | Some(Ok(_) | Err(Failure::Refused { .. }))) {
             *kept = Some(connection);
         }
@@ -102,26 +102,6 @@ impl<C: Reusable> KeptConnection<C> {
             self.kept.replace(Some(opened));
         }
         Ok(())
-    }
-
-    /// How long a call on the connection takes as a rule, as TCP expects an acknowledgement (RFC 6298): zero before the first.
-    pub fn round_trip(&self) -> Duration {
-        let [smoothed, deviation] = self.round_trip.get();
-        smoothed + 4 * deviation
-    }
-
-    /// Measures how long `work` takes. One that fails took the time of its time-out.
-    fn measured<R>(&self, work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
-        let begin = Instant::now();
-        let result = work();
-        if result.is_ok() {
-            let (took, [smoothed, deviation]) = (begin.elapsed(), self.round_trip.get());
-            self.round_trip.set(match smoothed {
-                Duration::ZERO => [took, took / 2],
-                _ => [smoothed * 7 / 8 + took / 8, deviation * 3 / 4 + took.abs_diff(smoothed) / 4],
-            });
-        }
-        result
     }
 
     /// Opens a new connection after one was lost with a call that must not be repeated. Returns the failure

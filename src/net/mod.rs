@@ -10,6 +10,7 @@
 //! * [`tls`]: the configuration of encryption; the server is always verified
 //! * [`tls_error`]: explains why a TLS connection failed
 //! * [`channel`]: a connection, plain or encrypted
+//! * [`round_trip`]: how long a round trip to a server takes
 //! * [`kept_connection`]: a connection that is kept from call to call
 //! * [`mark`]: shows that a reply belongs to this call
 //! * [`failure`]: why a call failed
@@ -20,6 +21,7 @@ pub mod failure;
 pub mod kept_connection;
 pub mod mark;
 pub mod pause;
+pub mod round_trip;
 mod socket;
 mod timeouts;
 pub mod tls;

@@ -10,6 +10,7 @@
 
 use super::failure::{LocalError, is_local};
 use super::pause::{self, Moment};
+use super::round_trip::RoundTrip;
 use crate::descriptor::KeptDescriptor;
 use crate::dsn::Address;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,7 +19,7 @@ use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, Soc
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest look-up of a name by the system.
 const LONGEST_LOOKUP: Duration = Duration::from_secs(600);
@@ -43,19 +44,38 @@ impl Socket {
     /// Connects to `address`. If a name has several addresses, it connects to the first that answers.
     ///
     /// No deadline ends the look-up of a name, which the system does.
-    pub fn connect(address: &Address, deadline: Moment) -> io::Result<Self> {
+    pub fn connect(
+        address: &Address,
+        deadline: Moment,
+        round_trip: &RoundTrip,
+    ) -> io::Result<Self> {
         let socket = match address {
             Address::Unix(path) => Self::connect_unix(path, deadline)?,
-            Address::Tcp { host, port } => Self::connect_by_name(host, *port, deadline)?,
+            Address::Tcp { host, port } => {
+                Self::connect_by_name(host, *port, deadline, round_trip)?
+            }
         };
         rustix::io::ioctl_fionbio(&socket.fd, false)?;
         sockopt::set_socket_timeout(&socket.fd, sockopt::Timeout::Recv, Some(BLOCKING_READ))?;
         Ok(socket)
     }
 
-    fn connect_by_name(host: &str, port: u16, deadline: Moment) -> io::Result<Self> {
+    fn connect_by_name(
+        host: &str,
+        port: u16,
+        deadline: Moment,
+        round_trip: &RoundTrip,
+    ) -> io::Result<Self> {
         // The system's messages for this differ and do not help.
-        let unknown = || io::Error::other(LocalError("the host name is not known".to_owned()));
+        let unknown = || {
+            let why = match host.contains('%') {
+                true => {
+                    "this host has no interface of the name after \"%\", or the address is none of IPv6"
+                }
+                false => "the host name is not known",
+            };
+            io::Error::other(LocalError(why.to_owned()))
+        };
         let mut failure = unknown();
         let candidates = (host, port).to_socket_addrs();
         // The time of a look-up that succeeded does not count: the next one would take as long, so a slow name
@@ -69,8 +89,17 @@ impl Socket {
         // An address that drops every packet must leave time for the others.
         let candidates: Vec<SocketAddr> = candidates.collect();
         for (i, candidate) in candidates.iter().enumerate() {
+            let begin = Instant::now();
             match Self::connect_tcp(candidate, share(deadline, candidates.len() - i)) {
-                Ok(socket) => return Ok(socket),
+                Ok(socket) => {
+                    round_trip.note_connecting(begin.elapsed());
+                    return Ok(socket);
+                }
+                // The system says "Invalid argument".
+                Err(error) if lacks_zone(candidate) => {
+                    let why = "a link-local address needs its zone, such as [fe80::1%eth0]";
+                    failure = io::Error::new(error.kind(), LocalError(why.to_owned()));
+                }
                 // A local failure does not replace one that is a server's fault.
                 Err(error) if !is_local(&failure) && is_local(&error) => {}
                 Err(error) => failure = error,
@@ -167,6 +196,11 @@ pub fn share(deadline: Moment, many: usize) -> Moment {
     now + deadline.left_at(now) / many
 }
 
+/// Whether the address is valid on one link, and does not say on which.
+fn lacks_zone(address: &SocketAddr) -> bool {
+    matches!(address, SocketAddr::V6(to) if to.ip().is_unicast_link_local() && to.scope_id() == 0)
+}
+
 impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // Twice the wait must be left, for the kernel counts in ticks of some milliseconds.
@@ -227,7 +261,9 @@ mod tests {
         });
         let address = Address::Tcp { host: "127.0.0.1".to_owned(), port };
         let start = pause::start();
-        let mut socket = Socket::connect(&address, start + Duration::from_secs(5)).unwrap();
+        let mut socket =
+            Socket::connect(&address, start + Duration::from_secs(5), &RoundTrip::default())
+                .unwrap();
         let deadline = pause::now() + Duration::from_millis(30);
         socket.set_deadline(deadline);
         let mut late = 0;

@@ -16,11 +16,11 @@ use std::sync::Arc;
 const CHECK_EVERY: u64 = SECOND;
 
 /// The TLS configuration of a store. It is read for the first connection, and again when the files have
-/// changed or a connection has failed.
+/// changed or a certificate was not accepted.
 #[derive(Default)]
 pub struct Encryption {
     loaded: RefCell<Option<Loaded>>,
-    /// Whether a connection has failed since the files were read.
+    /// Whether a certificate was not accepted since the files were read.
     is_suspect: Cell<bool>,
 }
 
@@ -68,9 +68,12 @@ impl Encryption {
         }
     }
 
-    /// Notes that a connection has failed. The certificates may have been renewed since they were read.
-    pub fn note_failure(&self) {
-        self.is_suspect.set(true);
+    /// Notes that a connection has failed. If a certificate was not accepted, those of this host may have been renewed since
+    /// they were read. A server that is down is no reason to read all of the system's authorities again, each second.
+    pub fn note_failure(&self, failure: &Failure) {
+        if matches!(failure, Failure::Local(_)) {
+            self.is_suspect.set(true);
+        }
     }
 }
 
@@ -134,4 +137,26 @@ fn unreadable(path: &Path, error: pem::Error) -> Failure {
 
 fn unusable(path: &Path, why: &str) -> Failure {
     Failure::Local(format!("the TLS file {} cannot be used: {why}", printable_path(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_again_after_a_certificate_was_not_accepted_and_not_while_a_server_is_down() {
+        let tls = Tls { ca: Some("tests/localhost.pem".into()), ..Tls::default() };
+        let encryption = Encryption::default();
+        let config = |failure: Option<Failure>| {
+            failure.inspect(|failure| encryption.note_failure(failure));
+            // The second has passed.
+            encryption.loaded.borrow_mut().iter_mut().for_each(|loaded| loaded.check_at = 0);
+            encryption.config_for(Some(&tls)).unwrap().unwrap()
+        };
+        let first = config(None);
+        assert!(Arc::ptr_eq(&first, &config(Some(Failure::Down("refused".to_owned())))));
+        let second = config(Some(Failure::Local("TLS: not trusted".to_owned())));
+        assert!(!Arc::ptr_eq(&first, &second));
+        assert!(Arc::ptr_eq(&second, &config(None)));
+    }
 }

@@ -53,7 +53,11 @@ fn explain_certificate_error(why: &CertificateError) -> String {
             "its certificate is not one for servers".to_owned(),
             "have one signed with the extended key usage serverAuth, or none at all",
         ),
-        // rustls has no variant for it.
+        // rustls has no variants for these.
+        CertificateError::Other(other) if other.to_string().contains("UnsupportedCertVersion") => (
+            "its certificate is one of X.509 version 1, and version 3 is needed".to_owned(),
+            "sign one with extensions, such as the names that it is valid for (openssl x509 -req -extfile)",
+        ),
         CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => (
             "its certificate is that of an authority, as a self-signed one mostly is".to_owned(),
             "sign one for the server by it, with CA:FALSE, and name the authority as ca= in the storage DSN",

@@ -3,11 +3,21 @@
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Method, Type, function, optional, required};
 use super::engine::exceptions::{Thrown, argument_type_error, value_error};
-use crate::address::{Network, client, network};
+use super::events::{LOG_NOTICE, log};
+use super::likely_mistakes::{Mistake, claim};
+use crate::address::{Proxy, UNIX_SOCKET, UNKNOWN, client, is_private, network};
+use crate::dsn::sanitize;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 
-/// The network of what is no address: all those clients share one bucket.
-const UNKNOWN: &str = "unknown";
+/// The keys in `$_SERVER` of the headers by which proxies pass on a client's address, and the headers' names.
+const FORWARDED: [(&str, &str); 4] = [
+    (FORWARDED_FOR, "X-Forwarded-For"),
+    ("HTTP_FORWARDED", "Forwarded"),
+    ("HTTP_X_REAL_IP", "X-Real-IP"),
+    ("HTTP_CF_CONNECTING_IP", "CF-Connecting-IP"),
+];
+/// The one that is read.
+const FORWARDED_FOR: &str = "HTTP_X_FORWARDED_FOR";
 
 pub const CLIENT_ADDRESS: Method = function(
     c"TokenBucket\\client_address",
@@ -34,7 +44,10 @@ fn client_address(call: &Call) -> Result<(), Thrown> {
         false => Vec::new(),
     };
     let remote = string_at(server, "REMOTE_ADDR");
-    let forwarded = string_at(server, "HTTP_X_FORWARDED_FOR");
+    let forwarded = string_at(server, FORWARDED_FOR).unwrap_or_default();
+    if proxies.is_empty() {
+        note_forgotten_proxy(server, remote.unwrap_or_default());
+    }
     call.return_string(client(remote, forwarded, &proxies))
 }
 
@@ -43,7 +56,55 @@ fn client_network(call: &Call) -> Result<(), Thrown> {
     let address = call.string(1)?;
     let (ipv6_bits, ipv4_bits) = (bits(call, 2, 64, 128)?, bits(call, 3, 32, 32)?);
     let network = network(address.as_bytes(), ipv6_bits, ipv4_bits);
+    if network.is_none() {
+        note_unknown(address.as_bytes());
+    }
     call.return_string(network.as_deref().unwrap_or(UNKNOWN).as_bytes())
+}
+
+/// Says once in a process, in its log, that a client has no address. A client may have written the text, so no exception and
+/// no handler of the application comes of it.
+#[cold]
+fn note_unknown(address: &[u8]) {
+    if !claim(Mistake::UnknownClient) {
+        return;
+    }
+    let address = String::from_utf8_lossy(address);
+    log(
+        &format!(
+            "TokenBucket\\client_network(): \"{}\" is no address, so the client shares the identifier \"unknown\" with all \
+             others without one. If a proxy reaches the web server by a unix socket, name \"unix:\" among the trusted \
+             proxies of client_address()",
+            sanitize(&address)
+        ),
+        LOG_NOTICE,
+    );
+}
+
+/// Says once in a process, in its log, that the request has passed a proxy and none is named.
+fn note_forgotten_proxy(server: &ZendHashTable, remote: &[u8]) {
+    let Some((key, header)) = FORWARDED.iter().find(|(key, _)| string_at(server, key).is_some())
+    else {
+        return;
+    };
+    let is_socket = remote.is_empty() || remote == UNIX_SOCKET;
+    if !(is_socket || is_private(remote)) || !claim(Mistake::ForgottenProxy) {
+        return;
+    }
+    let remote = String::from_utf8_lossy(remote);
+    let (what, proxy) = match is_socket {
+        true => ("has no address".to_owned(), "unix:"),
+        false => (format!("is {remote}, a private address"), &*remote),
+    };
+    let header_to_send =
+        if *key == FORWARDED_FOR { "" } else { ", and have it send X-Forwarded-For" };
+    log(
+        &format!(
+            "TokenBucket\\client_address(): REMOTE_ADDR {what}, and the request has {header}, but no proxy is named, so \
+             all clients of that proxy count as one. Name it: client_address($_SERVER, ['{proxy}']){header_to_send}"
+        ),
+        LOG_NOTICE,
+    );
 }
 
 fn bits(call: &Call, n: u32, default: u32, most: u32) -> Result<u32, Thrown> {
@@ -53,18 +114,18 @@ fn bits(call: &Call, n: u32, default: u32, most: u32) -> Result<u32, Thrown> {
 }
 
 /// A mistake is reported: a proxy that is not recognised would make all its clients share one bucket.
-fn parse_proxies(list: &ZendHashTable) -> Result<Vec<Network>, Thrown> {
+fn parse_proxies(list: &ZendHashTable) -> Result<Vec<Proxy>, Thrown> {
     list.values()
         .map(|proxy| {
             let text = proxy.zend_str().map(ZendStr::as_bytes);
             let text = text.ok_or_else(|| argument_type_error(2, "must be a list of strings"))?;
-            Network::parse(text).ok_or_else(|| {
+            Proxy::parse(text).ok_or_else(|| {
                 let text = String::from_utf8_lossy(text);
                 let text = text.escape_debug();
                 value_error(
                     2,
                     format!(
-                        "must contain addresses and networks like 10.0.0.0/8, \"{text}\" given"
+                        "must contain addresses, networks like 10.0.0.0/8, and \"unix:\", \"{text}\" given"
                     ),
                 )
             })
@@ -72,7 +133,7 @@ fn parse_proxies(list: &ZendHashTable) -> Result<Vec<Network>, Thrown> {
         .collect()
 }
 
-/// A string in `$_SERVER`, or nothing.
-fn string_at<'a>(server: &'a ZendHashTable, key: &str) -> &'a [u8] {
-    server.get(key).and_then(Zval::zend_str).map(ZendStr::as_bytes).unwrap_or_default()
+/// A string in `$_SERVER`.
+fn string_at<'a>(server: &'a ZendHashTable, key: &str) -> Option<&'a [u8]> {
+    server.get(key).and_then(Zval::zend_str).map(ZendStr::as_bytes)
 }

@@ -3,29 +3,48 @@
 use super::calendar_unit::{Calendar, phrases};
 use super::engine::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
-use super::time_zone::{call, new_object, open_zone};
+use super::time_zone::{NoZone, call, new_object, open_zone, zone_name};
 use crate::clock::coarse_unix_time;
+use crate::error::Error;
 use crate::limit::{CalendarUnit, CalendarWindow, SECOND};
 use ext_php_rs::types::Zval;
 use std::cell::Cell;
+use std::rc::Rc;
 
-/// The calendar of a time zone; `position` is that of its argument. The worker keeps each calendar: there are as many as
-/// time zones, and five of each.
-pub fn find(unit: CalendarUnit, zone: &str, position: u32) -> Result<&'static Calendar, Thrown> {
-    let is_known = |known: &&&Calendar| known.unit == unit && known.zone == zone;
-    if let Some(known) = GLOBALS.get().calendars.borrow().iter().find(is_known) {
-        return Ok(known);
+/// How many calendars a worker keeps, those that it made last. A client may choose the zone, and there are 172,799 offsets.
+const MAX_KEPT: usize = 64;
+
+/// The calendar of a time zone; `position` is that of its argument. All objects share it while the worker keeps it, so its
+/// boundaries are computed once.
+pub fn find(unit: CalendarUnit, zone: &str, position: u32) -> Result<Rc<Calendar>, Thrown> {
+    if let Some(kept) = find_kept(unit, zone) {
+        return Ok(kept);
     }
-    if open_zone(zone).is_none() {
-        return Err(value_error(
+    let opened = open_zone(zone).map_err(|why| match why {
+        NoZone::Unknown => value_error(
             position,
             "must be a time zone that PHP knows, such as \"UTC\" or \"Europe/Berlin\"",
-        ));
+        ),
+        NoZone::Unreadable(why) => Error::local(why).into(),
+    })?;
+    let zone = zone_name(&opened).unwrap_or_else(|| zone.to_owned());
+    // Offsets have many spellings.
+    if let Some(kept) = find_kept(unit, &zone) {
+        return Ok(kept);
     }
-    let (zone, ends) = (zone.to_owned(), Cell::default());
-    let calendar: &'static Calendar = Box::leak(Box::new(Calendar { unit, zone, ends }));
-    GLOBALS.get().calendars.borrow_mut().push(calendar);
+    let calendar = Rc::new(Calendar { unit, zone, ends: Cell::default() });
+    let mut kept = GLOBALS.get().calendars.borrow_mut();
+    if kept.len() >= MAX_KEPT {
+        kept.pop_front();
+    }
+    kept.push_back(Rc::clone(&calendar));
     Ok(calendar)
+}
+
+fn find_kept(unit: CalendarUnit, zone: &str) -> Option<Rc<Calendar>> {
+    // PHP takes names of zones in any case.
+    let is_same = |kept: &&Rc<Calendar>| kept.unit == unit && kept.zone.eq_ignore_ascii_case(zone);
+    GLOBALS.get().calendars.borrow().iter().find(is_same).cloned()
 }
 
 /// Whether the limit is one of the window that is open now.
@@ -37,25 +56,29 @@ pub fn is_current(limit: &CalendarWindow) -> bool {
 pub fn ends(calendar: &Calendar) -> Result<[u64; 3], Thrown> {
     if !is_within(calendar.ends.get()) {
         let seconds = (now() / SECOND) as i64;
-        let ends = compute(calendar, seconds).ok_or_else(|| {
+        let not_found = || {
             logic_exception("PHP's DateTimeImmutable does not find the boundaries of the calendar")
+        };
+        let zone = open_zone(&calendar.zone).map_err(|why| match why {
+            NoZone::Unknown => not_found(),
+            NoZone::Unreadable(why) => Error::local(why).into(),
         })?;
+        let ends = compute(calendar.unit, &zone, seconds).ok_or_else(not_found)?;
         calendar.ends.set(ends);
     }
     Ok(calendar.ends.get())
 }
 
-fn compute(calendar: &Calendar, now: i64) -> Option<[u64; 3]> {
-    let zone = open_zone(&calendar.zone)?;
-    let [this, next] = phrases(calendar.unit);
-    let ends = match calendar.unit {
+fn compute(unit: CalendarUnit, zone: &Zval, now: i64) -> Option<[u64; 3]> {
+    let [this, next] = phrases(unit);
+    let ends = match unit {
         CalendarUnit::Hour => {
-            let begin = now - (now + offset(&zone, now)?).rem_euclid(3_600);
+            let begin = now - (now + offset(zone, now)?).rem_euclid(3_600);
             [begin, begin + 3_600, begin + 7_200]
         }
         _ => {
-            let end = boundary(&zone, now, next)?;
-            [boundary(&zone, now, this)?, end, boundary(&zone, end, next)?]
+            let end = boundary(zone, now, next)?;
+            [boundary(zone, now, this)?, end, boundary(zone, end, next)?]
         }
     };
     // A window that began before 1970 begins then: a test's clock may be in it.

@@ -75,7 +75,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         .ok_or_else(|| value_error(UNIT_POSITION, format!("must be {}", CalendarUnit::VALUES)))?;
     CalendarWindow::new(hits, [0; 3]).map_err(|error| value_error(LIMIT_POSITION, error))?;
     let calendar = calendar::find(unit, zone, TIMEZONE_POSITION)?;
-    let limit = Rc::new(limit(hits, calendar)?);
+    let limit = Rc::new(limit(hits, &calendar)?);
     let name = parse_name_at(call, NAME_POSITION)?;
     let arguments = LimitArguments::Calendar { limit: hits, calendar };
     let identifier = call.identifier(2)?;
@@ -90,12 +90,12 @@ pub fn limit(hits: i64, calendar: &Calendar) -> Result<Limit, Thrown> {
 }
 
 /// The limit in the place of one whose window has ended; none if it is not over.
-pub fn next_limit(limit: &Limit, arguments: LimitArguments) -> Result<Option<Rc<Limit>>, Thrown> {
+pub fn next_limit(limit: &Limit, arguments: &LimitArguments) -> Result<Option<Rc<Limit>>, Thrown> {
     match (limit, arguments) {
         (Limit::CalendarWindow(window), LimitArguments::Calendar { limit: hits, calendar })
             if !calendar::is_current(window) =>
         {
-            self::limit(hits, calendar).map(|limit| Some(Rc::new(limit)))
+            self::limit(*hits, calendar).map(|limit| Some(Rc::new(limit)))
         }
         _ => Ok(None),
     }
@@ -112,11 +112,12 @@ fn look_at_calendar(call: &Call) -> Result<(), Thrown> {
 
 #[cold]
 fn open_next_window(call: &Call) -> Result<(), Thrown> {
-    let ended =
-        call.with_this(|this: &LimiterObject| Some((*this.limit.as_deref()?, this.arguments)))?;
+    let ended = call.with_this(|this: &LimiterObject| {
+        Some((*this.limit.as_deref()?, this.arguments.clone()))
+    })?;
     let Some((limit, arguments)) = ended else { return Ok(()) };
     // PHP's classes run here, so no reference into the object is held.
-    if let Some(limit) = next_limit(&limit, arguments)? {
+    if let Some(limit) = next_limit(&limit, &arguments)? {
         call.with_this_mut(|this: &mut LimiterObject| this.limit = Some(limit))?;
     }
     Ok(())

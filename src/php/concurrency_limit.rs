@@ -9,6 +9,7 @@ use super::engine::object::{self, Native, own_handlers};
 use super::engine::shared_string::SharedString;
 use super::events::deliver;
 use super::globals::GLOBALS;
+use super::likely_mistakes::warn_of_milliseconds;
 use super::limiter_methods::{IDENTIFIER, LIMIT_NAME, STORAGE};
 use super::limiter_object::parse_name;
 use super::permit::{self, PermitObject};
@@ -115,7 +116,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         return Err(Error::configuration(NO_PERMITS).into());
     };
     call.construct(ConcurrencyLimitObject::new(limiter, identifier, limit, name)?);
-    Ok(())
+    warn_of_milliseconds("$lifetime", lifetime)
 }
 
 fn acquire(call: &Call) -> Result<(), Thrown> {

@@ -6,9 +6,11 @@ use super::engine::declare::{self, Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, logic_exception};
 use super::engine::object::{self, Native, own_handlers};
 use super::engine::php_array::PhpArray;
+use super::engine::sleep::sleep;
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
 use super::limit_exceeded;
+use super::limits_in_force::limits_in_use;
 use super::settlement::{self, COSTS};
 use super::token_counts::{self, TokenCounts};
 use crate::limit::MAX_NOW;
@@ -19,8 +21,6 @@ use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
 use std::cell::Cell;
-use std::thread;
-use std::time::Duration;
 
 /// The value of a `TokenBucket\Decision`.
 pub struct DecisionObject {
@@ -191,6 +191,9 @@ impl Native for DecisionObject {
         let mut never = Zval::new();
         never.set_double(f64::INFINITY);
         self.fill(properties, never);
+        let _ = properties.insert("tokens", self.limits.tokens());
+        let _ = properties.insert("denied_by", names(self.limits.denying()));
+        let _ = properties.insert("charged_to", names(self.limits.charged()));
     }
 }
 
@@ -211,17 +214,22 @@ fn names<'a>(limits: impl Iterator<Item = &'a LimitDecision>) -> PhpArray {
 
 fn wait(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let (is_admitted, left) =
-        call.with_this(|this: &DecisionObject| (this.limits.is_admitted(), this.wait_left()))?;
-    let frozen_time = &GLOBALS.get().frozen_time;
-    match frozen_time.get() {
-        // A frozen clock moves on instead of the test.
-        Some(now) => frozen_time.set(Some(now.saturating_add(left).min(MAX_NOW))),
-        // Goes on after a signal, whose handler in PHP the engine calls when this method returns.
-        None if left > 0 => thread::sleep(Duration::from_nanos(left)),
-        None => {}
+    loop {
+        let (is_admitted, left) =
+            call.with_this(|this: &DecisionObject| (this.limits.is_admitted(), this.wait_left()))?;
+        let frozen_time = &GLOBALS.get().frozen_time;
+        match frozen_time.get() {
+            // A frozen clock moves on instead of the test.
+            Some(now) => frozen_time.set(Some(now.saturating_add(left).min(MAX_NOW))),
+            // A signal ends the sleep, but not the wait.
+            None if left > 0 => {
+                sleep(left)?;
+                continue;
+            }
+            None => {}
+        }
+        return call.return_bool(is_admitted);
     }
-    call.return_bool(is_admitted)
 }
 
 fn ensure_accepted(call: &Call) -> Result<(), Thrown> {
@@ -256,9 +264,11 @@ fn refund(call: &Call) -> Result<(), Thrown> {
 
 /// Settles the decision, if this is the first call that does, in the process that made it.
 fn return_settled(call: &Call, method: &str, costs: &TokenCounts) -> Result<(), Thrown> {
+    // A file that has become useless gives a warning, whose handler runs before the object is borrowed.
+    let in_force = limits_in_use()?;
     let outcome = call.with_this_mut(|this: &mut DecisionObject| {
         let is_first = this.settleable_by.replace(0) == process::generation();
-        settlement::settle(this.limits.asked_mut(), is_first, costs)
+        settlement::settle(this.limits.asked_mut(), is_first, costs, in_force.as_deref())
     })?;
     settlement::return_outcome(call, method, outcome)
 }

@@ -4,7 +4,7 @@
 //! store would enforce other limits, and the application would not notice.
 
 use super::engine::directive_cell::{DirectiveValue, ValueSource};
-use crate::dsn::Dsn;
+use crate::dsn::parse_in_ini;
 use crate::error::Error;
 use parking_lot::RwLock;
 use std::cell::RefCell;
@@ -102,7 +102,7 @@ impl DirectiveValue for DefaultStorage {
 /// Checks that a value is a DSN.
 pub fn parse_storage(value: &[u8]) -> Result<String, String> {
     let dsn = String::from_utf8_lossy(value).into_owned();
-    match Dsn::parse(&dsn) {
+    match parse_in_ini(&dsn) {
         Ok(_) => Ok(dsn),
         Err(error) => Err(format!("must be a storage DSN ({error})")),
     }

@@ -5,8 +5,9 @@ use super::engine::declare::{Method, Type, function, optional};
 use super::engine::exceptions::Thrown;
 use super::engine::php_array::PhpArray;
 use super::globals::GLOBALS;
-use super::named_limiter::look_at_limits_file;
+use super::limits_in_force::look_at_limits_file;
 use super::statistics::OTHERS;
+use crate::address::Network;
 use crate::limit::SECOND;
 use crate::limiter::{
     DenialReason, DeniedBy, LONGEST_IDENTIFIER, LimitName, LoggedDenial, NamedLimits, unix_time,
@@ -56,17 +57,36 @@ fn name_of(denial: &LoggedDenial) -> &[u8] {
     denial.limit.name().unwrap_or(OTHERS)
 }
 
-/// Whether a denial is of this client: the identifier, or what stands in it behind the limit's name, or behind that of the limit
-/// whose buckets it has.
+/// Whether a denial is of this client: the identifier, or the part of it behind the limit's name, or behind that of the limit whose
+/// buckets it has, is the client or begins with it.
 fn is_of_client(denial: &LoggedDenial, client: &[u8], loaded: Option<&NamedLimits>) -> bool {
-    let cut = |text: &[u8]| text.get(..LONGEST_IDENTIFIER).unwrap_or(text) == denial.identifier;
+    let identifier = denial.identifier.as_slice();
+    let is_cut = identifier.len() == LONGEST_IDENTIFIER;
+    let behind = |name: &[u8]| identifier.strip_prefix(name)?.strip_prefix(b":");
     let named = || {
         let LimitName::Known(_, name) = &denial.limit else { return false };
         let like = loaded.and_then(|loaded| loaded.find(name));
         let key = like.map_or(name.as_slice(), |named| named.key.as_bytes());
-        [name, key].iter().any(|name| cut(&[name, b":".as_slice(), client].concat()))
+        let mut texts = [name, key].into_iter().filter_map(behind);
+        texts.any(|text| begins_with_client(text, client, is_cut))
     };
-    cut(client) || named()
+    begins_with_client(identifier, client, is_cut) || named()
+}
+
+/// Whether a text is the client, or begins with it and goes on at a space or a colon. A text that `is_cut` may be the beginning of
+/// the client.
+fn begins_with_client(text: &[u8], client: &[u8], is_cut: bool) -> bool {
+    let Some(rest) = text.strip_prefix(client) else {
+        return is_cut && client.starts_with(text);
+    };
+    match rest.first() {
+        None | Some(b' ') => true,
+        // The colons of an IPv6 address or network end no client: 2001:db8::1 is another one than 2001:db8::1:5.
+        Some(b':') => {
+            Network::parse(text.split(|byte| *byte == b' ').next().unwrap_or(text)).is_none()
+        }
+        Some(_) => false,
+    }
 }
 
 fn row(denial: &LoggedDenial, track: bool) -> PhpArray {

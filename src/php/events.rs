@@ -9,7 +9,7 @@ use std::ffi::{CStr, CString, c_char, c_int};
 const E_WARNING: c_int = ffi::E_WARNING as c_int;
 /// How severe a line in the log is, as syslog counts.
 const LOG_WARNING: c_int = 4;
-const LOG_NOTICE: c_int = 5;
+pub const LOG_NOTICE: c_int = 5;
 /// The type of a zval without a value.
 const UNDEF: u8 = ffi::IS_UNDEF as u8;
 
@@ -153,7 +153,7 @@ fn is_shown_as_html() -> bool {
 }
 
 /// Writes a line to PHP's log, if `log_errors` is on. No error handler is called.
-fn log(message: &str, severity: c_int) {
+pub fn log(message: &str, severity: c_int) {
     unsafe extern "C" {
         // ext-php-rs does not bind its header.
         fn php_log_err_with_severity(message: *const c_char, severity: c_int);

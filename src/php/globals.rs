@@ -11,6 +11,7 @@ use crate::limit::{Limit, LimitError, TokenBucket};
 use crate::limiter::{Limiter, Limiters, NamedLimit, Statistics};
 use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// The worker's globals; in a thread-safe PHP, the thread's.
@@ -34,14 +35,14 @@ pub struct Globals {
     pub pending_warnings: RefCell<Vec<String>>,
     /// The time of `TokenBucket\TestClock`, in nanoseconds, while a test has frozen it.
     pub frozen_time: Cell<Option<u64>>,
-    /// Whether this process has warned of such a rate.
-    pub has_warned_of_period: Cell<bool>,
+    /// The kinds of likely mistakes that this process has said, a bit for each.
+    pub said_mistakes: Cell<u8>,
     /// Whether the engine has begun a request, and not ended it.
     pub is_in_request: Cell<bool>,
     /// The permits that the request holds.
     pub permits: PermitRegistry,
-    /// The calendars of this worker.
-    pub calendars: RefCell<Vec<&'static Calendar>>,
+    /// The calendars that the worker made last.
+    pub calendars: RefCell<VecDeque<Rc<Calendar>>>,
     last_per_second: LastLimit,
     last_per_period: LastLimit,
     last_per_window: LastLimit,

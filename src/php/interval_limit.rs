@@ -7,6 +7,7 @@ use super::engine::exceptions::{Thrown, value_error};
 use super::engine::object;
 use super::globals::GLOBALS;
 use super::interfaces;
+use super::likely_mistakes::warn_of_milliseconds;
 use super::limiter_methods::{
     ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESERVE, RESET, STORAGE,
     TAKE_UP_TO,
@@ -74,7 +75,7 @@ fn construct_leaky_bucket(call: &Call) -> Result<(), Thrown> {
     let limit = limit_per_interval(capacity, interval)?;
     let arguments = LimitArguments::Interval { limit: capacity, interval };
     call.construct(LimiterObject::from_call(call, backend, Some(limit), arguments)?);
-    Ok(())
+    warn_of_milliseconds("$interval", interval)
 }
 
 fn construct_fixed_window(call: &Call) -> Result<(), Thrown> {
@@ -99,7 +100,7 @@ fn construct_window<T: Into<Limit>>(
     let arguments = LimitArguments::Interval { limit: hits, interval };
     let limiter = LimiterObject::from_call(call, backend, Some(Rc::new(limit.into())), arguments)?;
     call.construct(limiter);
-    Ok(())
+    warn_of_milliseconds("$interval", interval)
 }
 
 /// A token bucket of `capacity` tokens that come back evenly over `interval` seconds.

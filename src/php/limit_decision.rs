@@ -92,11 +92,7 @@ impl LimitDecision {
         QuotaPolicy {
             name: self.name(),
             quota: self.limit.capacity(),
-            window: match &*self.limit {
-                // What is left of it, less what a window ends after its last second.
-                Limit::CalendarWindow(_) => whole_seconds(self.decided().reset_after() - 1e-6),
-                limit => limit.window().div_ceil(SECOND).max(1),
-            },
+            window: self.limit.window().div_ceil(SECOND).max(1),
             remaining: self.limit.remaining(self.decided()),
             reset,
         }

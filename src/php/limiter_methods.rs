@@ -8,6 +8,7 @@ use super::engine::declare::{
 use super::engine::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
 use super::interfaces::{DECISION, SECONDS, TOKEN_COUNT, TOKENS};
+use super::likely_mistakes::warn_of_milliseconds;
 use super::limit_decision::{LimitDecision, Origin};
 use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
@@ -115,12 +116,18 @@ pub fn peek(call: &Call) -> Result<(), Thrown> {
 
 fn take_up_to(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 3)?;
-    let most = u64::try_from(call.int(1, 1)?).ok().filter(|most| *most > 0);
-    let most = most.ok_or_else(|| value_error(1, "must be greater than 0"))?;
-    let least = u64::try_from(call.int(2, 1)?).ok().filter(|least| (1..=most).contains(least));
+    let most = u64::try_from(call.int(1, 1)?).ok();
+    let most = most.ok_or_else(|| value_error(1, "must be greater than or equal to 0"))?;
+    let least = u64::try_from(call.int(2, 1)?).ok();
+    // The default, 1, is no more than nothing to take.
+    let least = least.filter(|least| (1..=most.max(1)).contains(least));
     let least = least.ok_or_else(|| value_error(2, "must be between 1 and $most"))?;
     let leave = leave(call, 3)?;
-    return_decision(call, "takeUpTo", Op::TakeUpTo { most, least, leave: 0 }, leave)
+    let op = match most {
+        0 => Op::Take { cost: 0 },
+        most => Op::TakeUpTo { most, least, leave: 0 },
+    };
+    return_decision(call, "takeUpTo", op, leave)
 }
 
 fn reserve(call: &Call) -> Result<(), Thrown> {
@@ -150,14 +157,16 @@ pub fn reset(call: &Call) -> Result<(), Thrown> {
 }
 
 pub fn block(call: &Call) -> Result<(), Thrown> {
-    let duration = parse_block_duration(call)?;
-    apply_without_limit(call, "block", Op::Block { duration })
+    block_by(call, |op| apply_without_limit(call, "block", op))
 }
 
-/// The argument of `block()`, in nanoseconds.
-pub fn parse_block_duration(call: &Call) -> Result<u64, Thrown> {
+/// Blocks for the seconds in the argument, by `apply`.
+pub fn block_by(call: &Call, apply: impl FnOnce(Op) -> Result<(), Thrown>) -> Result<(), Thrown> {
     call.expect_arguments(1, 1)?;
-    duration_from_seconds(call.float(1)?).map_err(|error| value_error(1, error))
+    let seconds = call.float(1)?;
+    let duration = duration_from_seconds(seconds).map_err(|error| value_error(1, error))?;
+    apply(Op::Block { duration })?;
+    warn_of_milliseconds("$seconds", seconds)
 }
 
 /// Applies an operation that ignores the limit to the object's own bucket.

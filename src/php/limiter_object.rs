@@ -10,6 +10,7 @@ use super::globals::GLOBALS;
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op};
 use crate::limiter::{CallContext, FlaggedDecision, Identifier, KeyHash, Limiter, RecordHandle};
+use ext_php_rs::convert::IntoZval;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::cell::Cell;
@@ -37,46 +38,61 @@ pub struct LimiterObject {
 }
 
 /// The numbers that the constructor was given.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub enum LimitArguments {
     /// `$bucket_capacity`, `$tokens_per_second`.
     TokenBucket(Option<i64>, Option<f64>),
     /// `$limit`, `$interval` of a class of `interval_limit`.
     Interval { limit: i64, interval: f64 },
     /// `$limit`, `$unit` and `$timezone` of a `CalendarWindow`.
-    Calendar { limit: i64, calendar: &'static Calendar },
+    Calendar { limit: i64, calendar: Rc<Calendar> },
+}
+
+impl LimitArguments {
+    /// Adds the arguments of a constructor to what `var_dump()` shows; the name only if there is one.
+    pub fn dump(
+        &self,
+        identifier: &SharedString,
+        name: Option<&SharedString>,
+        properties: &mut ZendHashTable,
+    ) {
+        // A class in PHP may have properties of the same names.
+        let mut add = |name: &str, value: Zval| {
+            if properties.get(name).is_none() {
+                let _ = properties.insert(name, value);
+            }
+        };
+        add("identifier", identifier.to_zval());
+        match self {
+            Self::TokenBucket(capacity, rate) => {
+                add("bucket_capacity", to_zval(*capacity));
+                add("tokens_per_second", to_zval(*rate));
+            }
+            Self::Interval { limit, interval } => {
+                add("limit", to_zval(*limit));
+                add("interval", to_zval(*interval));
+            }
+            Self::Calendar { limit, calendar } => {
+                add("limit", to_zval(*limit));
+                add("unit", to_zval(calendar.unit.name()));
+                add("timezone", to_zval(calendar.zone.as_str()));
+            }
+        }
+        if let Some(text) = name {
+            add("name", text.to_zval());
+        }
+    }
+}
+
+fn to_zval(value: impl IntoZval) -> Zval {
+    value.into_zval(false).unwrap_or_default()
 }
 
 impl Native for LimiterObject {
     own_handlers!();
 
     fn dump(&self, properties: &mut ZendHashTable) {
-        if let LimitArguments::Calendar { limit, calendar } = self.arguments {
-            let _ = properties.insert("identifier", self.identifier.to_zval());
-            let _ = properties.insert("limit", limit);
-            let _ = properties.insert("unit", calendar.unit.name());
-            let _ = properties.insert("timezone", calendar.zone.as_str());
-            return;
-        }
-        let (count_name, count, pace_name, pace) = match self.arguments {
-            LimitArguments::TokenBucket(capacity, rate) => {
-                ("bucket_capacity", capacity, "tokens_per_second", rate)
-            }
-            LimitArguments::Interval { limit, interval } => {
-                ("limit", Some(limit), "interval", Some(interval))
-            }
-            LimitArguments::Calendar { .. } => return,
-        };
-        // A class in PHP may have properties of the same names.
-        if properties.get("identifier").is_none() {
-            let _ = properties.insert("identifier", self.identifier.to_zval());
-        }
-        if properties.get(count_name).is_none() {
-            let _ = properties.insert(count_name, count);
-        }
-        if properties.get(pace_name).is_none() {
-            let _ = properties.insert(pace_name, pace);
-        }
+        self.arguments.dump(&self.identifier, self.name.as_ref(), properties);
     }
 
     fn gc_roots(&self) -> &[Zval] {
@@ -185,9 +201,15 @@ impl LimiterObject {
             LimitArguments::TokenBucket(None, _) => "$bucket_capacity",
             _ => "$tokens_per_second",
         };
-        logic_exception(format!(
-            "TokenBucket::{method}() needs a limit: {missing} missing in TokenBucket::__construct()"
-        ))
+        logic_exception(match method {
+            "check" => format!(
+                "TokenBucket::check() needs a limit, such as check($id, 10, 300) for 10 in 300 seconds, or \
+                 {missing} in TokenBucket::__construct()"
+            ),
+            _ => format!(
+                "TokenBucket::{method}() needs a limit: {missing} missing in TokenBucket::__construct()"
+            ),
+        })
     }
 
     /// The limiter of a native backend. Throws a `LogicException` in the name of `method` for a storage

@@ -12,7 +12,7 @@ use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces::{self, SECONDS};
 use super::limit_decision::{LimitDecision, Origin};
-use super::limiter_methods::parse_block_duration;
+use super::limiter_methods::block_by;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::Backend;
 use crate::limit::{JointRule, Limit, Op};
@@ -59,9 +59,12 @@ impl Native for LimiterSet {
     own_handlers!();
 
     fn dump(&self, properties: &mut ZendHashTable) {
-        let identifiers = self.parts.iter().map(|part| part.identifier.to_zval());
-        let identifiers: PhpArray = identifiers.collect();
-        let _ = properties.insert("identifiers", identifiers);
+        let limiters = self.parts.iter().map(|part| {
+            let mut shown = ZendHashTable::new();
+            part.arguments.dump(&part.identifier, part.name.as_ref(), &mut shown);
+            shown
+        });
+        let _ = properties.insert("limiters", limiters.collect::<PhpArray>());
     }
 }
 
@@ -122,7 +125,7 @@ impl Part {
             identifier: value.shared_identifier(),
             name: value.shared_name(),
             limit: Rc::clone(limit),
-            arguments: value.arguments,
+            arguments: value.arguments.clone(),
             leave,
             key_hash: Cell::default(),
             record: Cell::default(),
@@ -249,7 +252,7 @@ pub fn parts(call: &Call) -> Result<Rc<[Part]>, Thrown> {
     let mut current = parts.to_vec();
     let mut has_changed = false;
     for part in &mut current {
-        if let Some(limit) = calendar_window::next_limit(&part.limit, part.arguments)? {
+        if let Some(limit) = calendar_window::next_limit(&part.limit, &part.arguments)? {
             (part.limit, has_changed) = (limit, true);
         }
     }
@@ -269,9 +272,7 @@ pub fn reset(call: &Call) -> Result<(), Thrown> {
 }
 
 pub fn block(call: &Call) -> Result<(), Thrown> {
-    let duration = parse_block_duration(call)?;
-    let parts = parts(call)?;
-    change_each(&parts, std::iter::repeat(Op::Block { duration })).map(drop)
+    block_by(call, |op| change_each(&parts(call)?, std::iter::repeat(op)).map(drop))
 }
 
 /// Applies an operation to each limit, to all of them before a warning or an error of one can end the call.

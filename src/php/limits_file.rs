@@ -6,7 +6,7 @@
 //! each version of the file.
 
 use super::ini_text;
-use super::time_zone::open_zone;
+use super::time_zone::{NoZone, open_zone, reason};
 use crate::clock::coarse_time;
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
@@ -83,6 +83,11 @@ impl LimitsFile {
             return Ok((Rc::clone(limits), None));
         }
         self.look(&path())
+    }
+
+    /// Whether this worker has read limits from a file.
+    pub fn is_read(&self) -> bool {
+        self.limits.borrow().is_some()
     }
 
     /// What is wrong with the file as it was read last.
@@ -176,8 +181,24 @@ impl LimitsFile {
         if text.len() as u64 > MAX_SIZE {
             return Err(at(&"must be at most 1 MiB"));
         }
-        let limits = ini_text::read(&text)
-            .and_then(|lines| NamedLimits::from_lines(&lines, |zone| open_zone(zone).is_some()));
+        // Its descriptor may be the one that a time zone needs.
+        drop(file);
+        let unreadable = Cell::new(None);
+        let is_zone = |zone: &str| match open_zone(zone) {
+            Ok(_) => true,
+            Err(NoZone::Unknown) => false,
+            Err(NoZone::Unreadable(why)) => {
+                unreadable.set(Some(why));
+                false
+            }
+        };
+        let limits =
+            ini_text::read(&text).and_then(|lines| NamedLimits::from_lines(&lines, is_zone));
+        if let Some(why) = unreadable.take() {
+            // A second from now the file is read again; the reason was said.
+            self.seen.set(None);
+            return if had_file || !may_wait { Err(at(&why)) } else { Ok(None) };
+        }
         limits
             .map(Some)
             .map_err(|mistake| at(&format!("line {}: {}", mistake.line, mistake.message)))
@@ -195,10 +216,4 @@ fn open(path: &Path) -> std::result::Result<(File, Version), String> {
         true => Ok((file, Version::of(&metadata))),
         false => Err("must be a regular file".to_owned()),
     }
-}
-
-/// Why a file cannot be read, in the system's words.
-fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

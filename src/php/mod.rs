@@ -11,6 +11,7 @@
 //!   [`php_storage`] calls storages that are written in PHP.
 //! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and [`default_storage`] holds the
 //!   one that is opened; [`unknown_directives`] warns of others, [`limits_file`] reads the file of named limits.
+//!   [`likely_mistakes`] says what is probably wrong in code,
 //!   [`globals`] is what a worker keeps, [`info`] the section in phpinfo(), [`module`] the start and the end of a process,
 //!   [`request`] those of a request.
 //! * [`engine`] is the bridge to the engine.
@@ -35,12 +36,14 @@ mod ini;
 mod ini_text;
 mod interfaces;
 mod interval_limit;
+mod likely_mistakes;
 mod limit_decision;
 mod limit_exceeded;
 mod limiter_methods;
 mod limiter_object;
 mod limiter_set;
 mod limits_file;
+mod limits_in_force;
 mod module;
 mod named_limiter;
 mod permit;

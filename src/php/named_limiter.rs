@@ -6,15 +6,15 @@ use super::engine::call::{Call, handler};
 use super::engine::declare::{Class, Method, Type, function, required};
 use super::engine::exceptions::{Thrown, argument_type_error, value_error};
 use super::engine::shared_string::SharedString;
-use super::events::deliver_warning;
 use super::first_of;
 use super::globals::GLOBALS;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::limiter_set::{LimiterSet, Part};
+use super::limits_in_force::look_at_file;
 use super::storage_argument::{Backend, Leaving};
 use super::{calendar, calendar_window, interval_limit, token_bucket};
 use crate::dsn::sanitize;
-use crate::error::{self, Error};
+use crate::error::Error;
 use crate::limit::{JointRule, Limit};
 use crate::limiter::{Algorithm, Limiter, MAX_IDENTIFIER, NamedLimit, NamedLimits, Rule};
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
@@ -36,19 +36,6 @@ pub const CONCURRENCY_LIMIT: Method = function(
     &[required(c"name", Type::STRING), required(c"client", Type::STRING)],
     Type::object(c"TokenBucket\\ConcurrencyLimit"),
 );
-
-/// The limits in force, or why there are none.
-fn look_at_file() -> Result<error::Result<Rc<NamedLimits>>, Thrown> {
-    let globals = GLOBALS.get();
-    match globals.limits_file.limits(|| globals.directives.limits.get()) {
-        Ok((limits, warning)) => {
-            // An output callback may run any PHP code; the limits are kept by their count.
-            deliver_warning(warning)?;
-            Ok(Ok(limits))
-        }
-        Err(error) => Ok(Err(error)),
-    }
-}
 
 /// The limits in force.
 fn limits_in_force() -> Result<Rc<NamedLimits>, Thrown> {
@@ -202,7 +189,7 @@ fn one_limit(rule: &Rule) -> Result<OneLimit, Thrown> {
         Rule::Calendar { count, unit, timezone } => {
             // The file was read with this time zone, so no argument is wrong.
             let calendar = calendar::find(*unit, timezone, CLIENT)?;
-            let limit = Rc::new(calendar_window::limit(*count, calendar)?);
+            let limit = Rc::new(calendar_window::limit(*count, &calendar)?);
             let arguments = LimitArguments::Calendar { limit: *count, calendar };
             (limit, arguments, &calendar_window::CLASS)
         }
@@ -236,9 +223,4 @@ fn unknown(limits: &NamedLimits, name: &[u8]) -> Thrown {
     let known = format!("must be one of {}", names.join(", "));
     let name = sanitize(&String::from_utf8_lossy(name));
     Error::configuration(format!("token_bucket.limits has no limit \"{name}\": {known}")).into()
-}
-
-/// The limits in force, if there is a file of them that could be read.
-pub fn look_at_limits_file() -> Result<Option<Rc<NamedLimits>>, Thrown> {
-    Ok(look_at_file()?.ok())
 }

@@ -3,13 +3,14 @@
 use super::engine::call::Call;
 use super::engine::declare::{Parameter, Type, required};
 use super::engine::exceptions::Thrown;
+use super::engine::shared_string::SharedString;
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
 use super::limiter_object::throw_unsupported;
 use super::token_counts::TokenCounts;
 use crate::limit::Decision;
-use crate::limiter::{DecidedBy, Report, Settled, Settlement, settle as settle_all};
+use crate::limiter::{DecidedBy, NamedLimits, Report, Settled, Settlement, settle as settle_all};
 
 /// What a call cost: one number for all limits of its decision, or one for each.
 pub const COSTS: Parameter = required(c"tokens", Type::INT.or(Type::ARRAY));
@@ -18,8 +19,13 @@ pub const COSTS: Parameter = required(c"tokens", Type::INT.or(Type::ARRAY));
 /// storage written in PHP.
 pub type Outcome = Option<Report<Option<bool>>>;
 
-/// Settles a decision on these limits, unless another call was first.
-pub fn settle(limits: &mut [LimitDecision], is_first: bool, costs: &TokenCounts) -> Outcome {
+/// Settles a decision on these limits, unless another call was first. `in_force` are the limits of the operator's file.
+pub fn settle(
+    limits: &mut [LimitDecision],
+    is_first: bool,
+    costs: &TokenCounts,
+    in_force: Option<&NamedLimits>,
+) -> Outcome {
     if limits.iter().any(|limit| limit.origin.limiter.is_none()) {
         return None;
     }
@@ -28,13 +34,14 @@ pub fn settle(limits: &mut [LimitDecision], is_first: bool, costs: &TokenCounts)
     }
     let frozen = GLOBALS.get().frozen_time.get();
     if let [limit] = limits {
-        let report = settlement(limit, costs.at(0))?.settle(frozen);
+        let report = settlement(limit, costs.at(0), in_force)?.settle(frozen);
         if let Ok(settled) = &report.answer {
             note_level(limit, settled.level);
         }
         return Some(report.map(|answer| answer.map(|settled| settled.is_done)));
     }
-    let each = limits.iter().enumerate().map(|(i, limit)| settlement(limit, costs.at(i)));
+    let settlement = |(i, limit)| settlement(limit, costs.at(i), in_force);
+    let each = limits.iter().enumerate().map(settlement);
     let report = settle_all(&each.collect::<Option<Vec<_>>>()?, frozen);
     if let Ok(settled) = &report.answer {
         for (limit, Settled { level, .. }) in limits.iter_mut().zip(settled) {
@@ -52,11 +59,18 @@ pub fn settle(limits: &mut [LimitDecision], is_first: bool, costs: &TokenCounts)
 }
 
 /// What there is to settle of one limit. None on a storage written in PHP.
-fn settlement(limit: &LimitDecision, cost: u64) -> Option<Settlement<'_>> {
+fn settlement<'a>(
+    limit: &'a LimitDecision,
+    cost: u64,
+    in_force: Option<&'a NamedLimits>,
+) -> Option<Settlement<'a>> {
+    let identifier = limit.origin.identifier.as_bytes();
+    let name = limit.origin.name.as_ref().map(SharedString::as_bytes);
     Some(Settlement {
         limiter: limit.origin.limiter.as_ref()?,
-        identifier: limit.origin.identifier.as_bytes(),
+        identifier,
         limit: &limit.limit,
+        in_force: in_force.zip(name).and_then(|(limits, name)| limits.limit_on(name, identifier)),
         decision: limit.decided(),
         decided_by: limit.flagged.flags.decided_by(),
         cost,

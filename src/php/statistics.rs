@@ -5,7 +5,7 @@ use super::engine::declare::{Method, Parameter, Type, function, optional};
 use super::engine::exceptions::Thrown;
 use super::engine::php_array::PhpArray;
 use super::globals::GLOBALS;
-use crate::limiter::{LimitName, LimitStatistics, Outcome};
+use crate::limiter::{CallsOfMinute, LimitName, LimitStatistics, Outcome};
 
 /// The most identifiers of a limit that are listed.
 const MAX_DENIED: usize = 16;
@@ -60,8 +60,25 @@ fn wanted_prefix(call: &Call) -> Result<Option<Vec<u8>>, Thrown> {
 
 /// Makes an array of the counts of the limits below a prefix, and of those without a record of their own.
 pub fn of_prefix(snapshot: &[Counted], wanted: &[u8], track: bool) -> PhpArray {
-    let is_wanted = |name: &LimitName| name.prefix().is_none_or(|prefix| prefix == wanted);
-    table(snapshot.iter().filter(|(name, _)| is_wanted(name)), track)
+    table(below_prefix(snapshot, wanted), track)
+}
+
+/// The limits below a prefix, and those without a record of their own.
+fn below_prefix<'a>(
+    snapshot: &'a [Counted],
+    wanted: &'a [u8],
+) -> impl Iterator<Item = &'a Counted> {
+    let is_wanted = move |name: &LimitName| name.prefix().is_none_or(|prefix| prefix == wanted);
+    snapshot.iter().filter(move |(name, _)| is_wanted(name))
+}
+
+/// Makes an array of the calls and denials of each minute of the last hour, of the limits below a prefix.
+pub fn last_hour_of_prefix(snapshot: &[Counted], wanted: &[u8]) -> PhpArray {
+    let mut all = PhpArray::new();
+    for (name, limit) in below_prefix(snapshot, wanted) {
+        all.put(name.name().unwrap_or(OTHERS), last_hour(limit));
+    }
+    all
 }
 
 /// Makes an array with a table for each prefix. The limits without a record are in the table of `*`.
@@ -84,6 +101,18 @@ fn table<'a>(limits: impl Iterator<Item = &'a Counted>, track: bool) -> PhpArray
         table.put(name.name().unwrap_or(OTHERS), row(limit, track));
     }
     table
+}
+
+/// The minutes of one limit, the oldest first. The last one is not over.
+fn last_hour(limit: &LimitStatistics) -> PhpArray {
+    let list = |count: fn(&CallsOfMinute) -> u64| -> PhpArray {
+        limit.minutes.iter().map(|minute| count(minute) as i64).collect()
+    };
+    let mut last_hour = PhpArray::new();
+    last_hour.put(b"calls", list(|minute| minute.calls));
+    last_hour.put(b"denied", list(|minute| minute.denied));
+    last_hour.put(b"would_deny", list(|minute| minute.would_deny));
+    last_hour
 }
 
 /// Makes an array of the counts of one limit. A call that a dry run denied counts as accepted.

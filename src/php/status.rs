@@ -8,15 +8,15 @@ use super::engine::exceptions::Thrown;
 use super::engine::php_array::PhpArray;
 use super::events::log_event;
 use super::globals::GLOBALS;
-use super::named_limiter::look_at_limits_file;
-use super::statistics::of_prefix;
+use super::limits_in_force::look_at_limits_file;
+use super::statistics::{last_hour_of_prefix, of_prefix};
 use super::{calendar, calendar_window};
 use crate::dsn::Dsn;
 use crate::limit::{Decision, Limit, Op, SECOND};
 use crate::limiter::{
-    CALENDAR, CONCURRENCY, CallContext, Host, Identifier, LONGEST_IDENTIFIER, LimitName,
-    LimitStatistics, Limiter, NamedLimit, NamedLimits, Report, Rule, ServerStatus, Status,
-    TableStatus, prometheus, unix_time,
+    CALENDAR, CONCURRENCY, CallContext, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics,
+    Limiter, NamedLimit, NamedLimits, Report, Rule, ServerStatus, Status, TableStatus,
+    describe_likely_proxy, forget_server as forget_server_in, prometheus, unix_time,
 };
 use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::Cell;
@@ -37,7 +37,7 @@ fn forget_server(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 1)?;
     let name = String::from_utf8_lossy(call.string(1)?.as_bytes()).into_owned();
     let files = GLOBALS.get().directives.settings().store.files;
-    call.return_bool(Host::forget_server(&files, &name))
+    call.return_bool(forget_server_in(&files, &name))
 }
 
 fn return_prometheus(call: &Call) -> Result<(), Thrown> {
@@ -69,7 +69,9 @@ fn return_status(call: &Call) -> Result<(), Thrown> {
     array.put("version", env!("CARGO_PKG_VERSION"));
     let errors = status.memory_errors.iter().map(String::as_str);
     array.put("shared_memory_errors", errors.collect::<PhpArray>());
+    array.put("likely_mistakes", likely_mistakes(&status.limits, &prefix, track));
     array.put("limits", of_prefix(&status.limits, &prefix, track));
+    array.put("last_hour", last_hour_of_prefix(&status.limits, &prefix));
     array.put("denials", of_current_prefix(|_| true, MOST_IN_STATUS));
     array.put("limits_file", limits_file());
     array.put("named_limits", named_limits(loaded, &status, &prefix, track)?);
@@ -77,6 +79,17 @@ fn return_status(call: &Call) -> Result<(), Thrown> {
     array.put("servers", status.servers.iter().map(server).collect::<PhpArray>());
     array.put("directives", directives());
     call.return_value(array)
+}
+
+/// What the counts below a prefix show to be probably wrong, as operators read it.
+fn likely_mistakes(
+    limits: &[(LimitName, LimitStatistics)],
+    prefix: &[u8],
+    track: bool,
+) -> PhpArray {
+    let is_said = track && GLOBALS.get().directives.warn_of_mistakes.get();
+    let own = limits.iter().filter(|(name, _)| is_said && name.prefix() == Some(prefix));
+    own.filter_map(|(name, limit)| describe_likely_proxy(name.name()?, limit)).collect()
 }
 
 /// The file of `token_bucket.limits`, and what is wrong with it. None if no file is named.
@@ -125,7 +138,7 @@ fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> Result<P
             row.put("unit", unit.name());
             row.put("timezone", timezone.as_str());
             // The file was read with this time zone, so no argument is wrong.
-            Some(Rc::new(calendar_window::limit(*count, calendar::find(*unit, timezone, 0)?)?))
+            Some(Rc::new(calendar_window::limit(*count, &*calendar::find(*unit, timezone, 0)?)?))
         }
         Rule::Concurrency(limit) => {
             row.put("algorithm", CONCURRENCY);
@@ -206,6 +219,8 @@ fn server(server: &ServerStatus) -> PhpArray {
     row.put("since", unix_time(server.since));
     row.put("outages", server.outages);
     row.put("last_failure", server.last_failure.as_deref());
+    row.put("round_trip", server.round_trip.map(|it| it.as_secs_f64()));
+    row.put("clock_behind", server.clock_behind.map(|it| it.as_secs_f64()));
     row
 }
 

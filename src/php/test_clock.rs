@@ -1,6 +1,6 @@
 //! `TokenBucket\TestClock`: freezes the time of all limiters, for tests.
 
-use super::engine::call::{Call, handler};
+use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
 use super::engine::declare;
 use super::engine::declare::{Class, Method, PUBLIC_STATIC, Parameter, Type, method, required};
 use super::engine::exceptions::{Thrown, logic_exception, value_error};
@@ -17,13 +17,14 @@ const METHODS: &[Method] = &[
     method(PUBLIC_STATIC, c"freeze", handler!(freeze), &[SECONDS], Type::VOID),
     method(PUBLIC_STATIC, c"advance", handler!(advance), &[SECONDS], Type::VOID),
     method(PUBLIC_STATIC, c"resume", handler!(resume), &[], Type::VOID),
+    NO_CONSTRUCTOR,
 ];
 
 const SECONDS: Parameter = required(c"seconds", Type::FLOAT);
 
-/// Makes the class known to the engine. It is abstract because it has static methods only.
+/// Makes the class known to the engine. It has static methods only, so nothing makes an object of it.
 pub fn register() {
-    let flags = ClassFlags::Abstract;
+    let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
     declare::class(&CLASS, "TokenBucket\\TestClock", flags, METHODS, ptr::null_mut(), &[]);
 }
 

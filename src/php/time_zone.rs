@@ -1,18 +1,50 @@
 //! Time zones and dates, by PHP's own classes.
 
 use super::engine::exceptions::take_exception;
+use crate::dsn::sanitize;
 use ext_php_rs::boxed::ZBox;
 use ext_php_rs::convert::IntoZvalDyn;
 use ext_php_rs::types::{ZendObject, Zval};
 use ext_php_rs::zend::ClassEntry;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
-/// A `DateTimeZone`; none if PHP does not know it.
-pub fn open_zone(name: &str) -> Option<Zval> {
-    let mut zone = new_object("DateTimeZone", vec![&name])?;
+/// Why there is no time zone of a name.
+pub enum NoZone {
+    /// PHP does not know it.
+    Unknown,
+    /// This process can open no file at the moment; the text has the zone and the system's reason.
+    Unreadable(String),
+}
+
+impl NoZone {
+    /// Debian's PHP reads its time zones from files, and takes one that it cannot open for unknown. So this looks whether a
+    /// file can be opened.
+    #[cold]
+    fn explain(name: &str) -> Self {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match rustix::fs::open("/", flags, Mode::empty()) {
+            Err(error @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => {
+                let (name, reason) = (sanitize(name), reason(&error.into()));
+                Self::Unreadable(format!("The time zone {name} cannot be read: {reason}"))
+            }
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// A `DateTimeZone`.
+pub fn open_zone(name: &str) -> Result<Zval, NoZone> {
+    let mut zone = new_object("DateTimeZone", vec![&name]).ok_or_else(|| NoZone::explain(name))?;
     let mut value = Zval::new();
     // Holds the object by its count.
     value.set_object(&mut zone);
-    Some(value)
+    Ok(value)
+}
+
+/// PHP's own name for a zone: `+01:00` for `+1`. Debian's PHP leaves the case of a name as it was written.
+pub fn zone_name(zone: &Zval) -> Option<String> {
+    call(zone.object()?, "getName", vec![])?.string()
 }
 
 /// An object of a class of PHP's own.
@@ -26,4 +58,10 @@ pub fn new_object(class: &str, arguments: Vec<&dyn IntoZvalDyn>) -> Option<ZBox<
 pub fn call(object: &ZendObject, method: &str, arguments: Vec<&dyn IntoZvalDyn>) -> Option<Zval> {
     let answer = object.try_call_method(method, arguments).ok();
     if take_exception() { None } else { answer }
+}
+
+/// Why a file cannot be read, in the system's words.
+pub fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

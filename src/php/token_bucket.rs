@@ -11,6 +11,7 @@ use super::events::{answered, deliver_warning};
 use super::globals::GLOBALS;
 use super::interfaces;
 use super::interval_limit::{self, IntervalArguments};
+use super::likely_mistakes::{Mistake, claim, warn_of_milliseconds};
 use super::limiter_methods::{
     ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESERVE, RESET, STORAGE,
     TAKE_UP_TO,
@@ -122,9 +123,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
 #[cold]
 #[inline(never)]
 fn warn_of_period(capacity: i64, rate: f64) -> Result<(), Thrown> {
-    let globals = GLOBALS.get();
-    let is_likely = rate % 60.0 == 0.0 && globals.directives.warn_of_mistakes.get();
-    if !is_likely || globals.has_warned_of_period.replace(true) {
+    if rate % 60.0 != 0.0 || !claim(Mistake::Period) {
         return Ok(());
     }
     let refill = describe_seconds(capacity as f64 / rate);
@@ -140,6 +139,7 @@ fn per(call: &Call) -> Result<(), Thrown> {
     let IntervalArguments { backend, limit: capacity, interval } =
         interval_limit::parse_arguments(call)?;
     let limit = interval_limit::limit_per_interval(capacity, interval)?;
+    warn_of_milliseconds("$interval", interval)?;
     let rate = capacity as f64 / interval;
     let arguments = LimitArguments::TokenBucket(Some(capacity), Some(rate));
     let mut value = LimiterObject::from_call(call, backend, Some(limit), arguments)?;
@@ -219,7 +219,9 @@ fn check(call: &Call) -> Result<(), Thrown> {
         let frozen = GLOBALS.get().frozen_time.get();
         answered(limiter.admits(&context, limit, &Op::Check, frozen))
     })?;
-    call.return_bool(!admitted.deliver()?)
+    let is_limited = !admitted.deliver()?;
+    warn_of_milliseconds("$window", window)?;
+    call.return_bool(is_limited)
 }
 
 /// Calls a `key()` written in PHP.

@@ -2,8 +2,9 @@
 
 use super::context::CallContext;
 use super::denial_log::{DenialCause, DenialReason};
-use super::records::Outcome;
+use super::outcome::Outcome;
 use super::statistics::Statistics;
+use crate::clock::boot_time;
 use crate::error::Result;
 use crate::guard::{Event, Policy, Report};
 use crate::limit::{Limit, Op};
@@ -58,8 +59,9 @@ impl CallStatistics {
         &self,
         context: &CallContext<'_>,
         limit: Option<&Limit>,
+        now: impl FnOnce() -> u64,
     ) -> Option<Box<Event>> {
-        self.statistics.count(context, limit, Outcome::Accepted)
+        self.statistics.count(context, limit, Outcome::Accepted, now)
     }
 
     /// Counts the eviction of a bucket in use.
@@ -70,7 +72,7 @@ impl CallStatistics {
 
     fn count_incident(&self, context: &CallContext<'_>, outcome: Outcome) {
         // Without the limit no mistake is noticed.
-        let _ = self.statistics.count(context, None, outcome);
+        let _ = self.statistics.count(context, None, outcome, boot_time);
     }
 
     /// Counts a call by its report, as [`count_call`](Self::count_call) does.
@@ -109,7 +111,7 @@ impl CallStatistics {
     ) -> Option<Box<Event>> {
         match (op, accepted) {
             (Op::Take { .. } | Op::Check, Some(true)) if incidents == Incidents::NONE => {
-                self.count_accepted(context, limit)
+                self.count_accepted(context, limit, now)
             }
             (Op::Take { .. } | Op::Check, Some(false)) if incidents == Incidents::NONE => {
                 self.count_denied(context, limit, now, cause)
@@ -184,7 +186,7 @@ impl CallStatistics {
             self.count_incident(&context, Outcome::Degraded);
         }
         match accepted {
-            Some(true) => self.count_accepted(&context, limit),
+            Some(true) => self.count_accepted(&context, limit, now),
             Some(false) => self.count_denied(&context, limit, now, || match lacked_room {
                 true => DenialCause { reason: DenialReason::NoRoom, ..cause() },
                 false => cause(),

@@ -9,7 +9,8 @@
 //! entry whose tag is not that of its contents: another process is writing it, or died before it had.
 
 use super::denied::LONGEST_IDENTIFIER;
-use super::records::{LimitName, RecordHandle, Records};
+use super::limit_statistics::LimitName;
+use super::records::{RecordHandle, Records};
 use crate::guard::DecidedBy;
 use crate::limit::{Limit, SECOND};
 use crate::mapped::{Area, DENIAL_LOG_SIZE, Mappable, Region, SharedText};

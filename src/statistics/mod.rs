@@ -4,8 +4,11 @@
 //! * [`call_statistics`]: counts calls by how they ended
 //! * [`statistics`]: the statistics of a limit's calls; [`inferred_name`] by which names they are counted, [`name_source`] where
 //!   those come from
+//! * [`limit_statistics`]: what was counted of a limit, by [`outcome`]
 //! * [`records`]: the counts in the file that all processes map; [`denied`] the identifiers that were denied most,
 //!   [`denial_log`] the latest denials, [`watch`] what shows two limits on one identifier
+//! * [`minutes`]: the calls of each minute of the last hour
+//! * [`likely_proxy`]: notices a limit that counts a proxy's clients as one
 //! * [`tables`]: the tables in shared memory, and how full they are
 //! * [`status`]: all of it, as operators ask for it; [`prometheus`]: its text for a scraper
 
@@ -14,7 +17,11 @@ mod context;
 mod denial_log;
 mod denied;
 mod inferred_name;
+mod likely_proxy;
+mod limit_statistics;
+mod minutes;
 mod name_source;
+mod outcome;
 mod prometheus;
 mod records;
 #[expect(clippy::module_inception, reason = "the module holds the type that the folder is about")]
@@ -28,8 +35,12 @@ pub use context::CallContext;
 pub use denial_log::{DenialCause, DenialReason, DeniedBy, LoggedDenial};
 pub use denied::LONGEST_IDENTIFIER;
 pub use inferred_name::{InferredName, infer_name};
+pub use likely_proxy::describe_likely_proxy;
+pub use limit_statistics::{LimitName, LimitStatistics};
+pub use minutes::CallsOfMinute;
+pub use outcome::Outcome;
 pub use prometheus::prometheus;
-pub use records::{FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, Outcome, RecordHandle};
+pub use records::{FILE_SIZE, LONGEST_NAME, RecordHandle};
 pub use statistics::{Statistics, StatisticsFile};
 pub use status::{Status, unix_time};
 pub use tables::TableStatus;

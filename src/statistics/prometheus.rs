@@ -3,10 +3,11 @@
 //! Format: <https://prometheus.io/docs/instrumenting/exposition_formats/>. No label holds what a client may have
 //! written: there would be a time series for each, and the page would publish it.
 
-use super::records::{Outcome, OutcomeCounts};
+use super::outcome::{Outcome, OutcomeCounts};
 use super::status::{Status, unix_time};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// The label value of limits that have no record of their own, and of names that were inferred from identifiers.
 const OTHERS: &str = "*";
@@ -120,7 +121,12 @@ fn servers(text: &mut Text, status: &Status) {
         servers.map(move |server| ([("server", server.name.as_str())], value(server)))
     };
     let up: Value = |server| if server.is_down { 0.0 } else { 1.0 };
-    text.metric("server_up", "gauge", "Whether the servers of a store answer.", samples(up));
+    text.metric(
+        "server_up",
+        "gauge",
+        "Whether the servers of a store answer and can be written to.",
+        samples(up),
+    );
     text.metric(
         "server_state_change_timestamp_seconds",
         "gauge",
@@ -132,6 +138,23 @@ fn servers(text: &mut Text, status: &Status) {
         "Outages that have begun.",
         samples(|server| server.outages as f64),
     );
+    type Time = fn(&crate::guard::ServerStatus) -> Option<Duration>;
+    let times: [(&str, &str, Time); 2] = [
+        ("server_round_trip_seconds", "The shortest round trip of the last minute.", |server| {
+            server.round_trip
+        }),
+        (
+            "server_clock_behind_seconds",
+            "How far this host's clock is behind another's.",
+            |server| server.clock_behind,
+        ),
+    ];
+    for (name, help, time) in times {
+        let known = status.servers.iter().filter_map(|server| {
+            Some(([("server", server.name.as_str())], time(server)?.as_secs_f64()))
+        });
+        text.metric(name, "gauge", help, known);
+    }
 }
 
 /// The text of metrics.
@@ -192,7 +215,7 @@ fn escape(value: &str) -> String {
 mod tests {
     use super::*;
     use crate::guard::ServerStatus;
-    use crate::statistics::records::{LimitName, LimitStatistics};
+    use crate::statistics::limit_statistics::{LimitName, LimitStatistics};
 
     fn limit(prefix: &str, name: &str, outcomes: OutcomeCounts) -> (LimitName, LimitStatistics) {
         let name = LimitName::Known(prefix.as_bytes().to_vec(), name.as_bytes().to_vec());
@@ -227,7 +250,16 @@ mod tests {
             (LimitName::Others, LimitStatistics { outcomes: [2; 7], ..Default::default() });
         let odd = limit("tb:", "a\"b\\c\nd", [4, 0, 0, 0, 0, 0, 0]);
         let (name, last_failure) = ("Redis".to_owned(), Some("no answer".to_owned()));
-        let server = ServerStatus { name, is_down: true, since: 0, outages: 3, last_failure };
+        let (round_trip, clock_behind) = (Some(Duration::from_millis(40)), None);
+        let server = ServerStatus {
+            name,
+            is_down: true,
+            since: 0,
+            outages: 3,
+            last_failure,
+            round_trip,
+            clock_behind,
+        };
         let text = prometheus(&Status {
             servers: vec![server],
             is_limits_file_valid: Some(false),
@@ -238,6 +270,8 @@ mod tests {
         assert!(text.contains(r#"token_bucket_checks_total{prefix="tb:",limit="a\"b\\c\nd"} 4"#));
         assert!(text.contains("token_bucket_server_up{server=\"Redis\"} 0\n"));
         assert!(text.contains("token_bucket_server_outages_total{server=\"Redis\"} 3\n"));
+        assert!(text.contains("token_bucket_server_round_trip_seconds{server=\"Redis\"} 0.04\n"));
+        assert!(!text.contains("clock_behind"), "no clock is");
         assert!(text.contains("token_bucket_limits_file_valid 0\n"));
         assert!(!text.contains("made up"));
         assert_eq!(to_utf8(b"a\xff\xc3\xc3\xa9"), r"a\xff\xc3é");

@@ -6,7 +6,11 @@
 //! processes do not wait for each other's cache lines.
 
 use super::denied::{DeniedIdentifiers, HALF_LIFE, hash};
+use super::limit_statistics::{LimitName, LimitStatistics};
+use super::minutes::{CallsOfMinute, Minutes};
 use super::name_source::NameSource;
+use super::outcome::{OUTCOMES, Outcome, OutcomeCounts};
+use crate::clock::boot_time;
 use crate::dsn::MAX_PREFIX;
 use crate::limit::SECOND;
 use crate::mapped::{Area, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
@@ -48,31 +52,6 @@ impl Default for RecordHandle {
     }
 }
 
-/// How a call ended, or what happened in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Accepted.
-    Accepted,
-    /// Denied.
-    Denied,
-    /// Accepted by a dry run: the limit would have denied it.
-    DryRunDenied,
-    /// The store failed.
-    Failed,
-    /// Answered by the policy for failures, not by the store.
-    Degraded,
-    /// A bucket in use was evicted from a full table.
-    Evicted,
-    /// The store is up, but the call could not be decided on in its time beside others.
-    Busy,
-}
-
-/// How many outcomes there are.
-pub const OUTCOMES: usize = Outcome::Busy as usize + 1;
-
-/// How often each [`Outcome`] occurred.
-pub type OutcomeCounts = [u64; OUTCOMES];
-
 /// How often each [`Outcome`] occurred, on a cache line of its own.
 #[repr(C, align(64))]
 #[derive(Default)]
@@ -113,19 +92,20 @@ impl Stripe {
 
 /// The hash of a record that no limit has.
 const FREE: u64 = 0;
-/// The hash of a record whose counts are being set to zero.
-const BEING_FREED: u64 = 2;
+/// So long a process may take to set the counts of a record to zero, in nanoseconds. If it takes longer it was killed.
+const LONGEST_CLEARING: u64 = 10 * SECOND;
 
 /// What is counted of a limit.
 #[repr(C, align(128))]
 pub struct Record {
-    /// The hash of its prefix and name, an odd number; [`FREE`] or [`BEING_FREED`] if no limit has the record. In the
-    /// shared record, an odd number that changes when records become free.
+    /// The hash of its prefix and name, an odd number. If no limit has the record: [`FREE`], or the time since when its counts are
+    /// set to zero, an even number. In the shared record, an odd number that changes when records become free.
     hash: AtomicU64,
     prefix: SharedText<{ LONGEST_PREFIX / 8 }>,
     name: SharedText<{ LONGEST_NAME / 8 }>,
     /// How many half-lives after the boot the denials were last halved.
     halved_at: AtomicU64,
+    minutes: Minutes,
     stripes: [Stripe; STRIPES],
     denied: DeniedIdentifiers,
 }
@@ -140,6 +120,20 @@ impl Record {
         let [first, ..] = &self.stripes;
         // Always there: the remainder is less than STRIPES.
         self.stripes.get(number as usize % STRIPES).unwrap_or(first)
+    }
+
+    /// Begins a new minute if that is due: before a call at `now` is counted.
+    #[inline(always)]
+    pub fn note_minute(&self, now: u64) {
+        if self.minutes.has_ended(now) {
+            self.begin_minute(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_minute(&self, now: u64) {
+        self.minutes.begin(now, decided(&self.outcomes()));
     }
 
     fn outcomes(&self) -> OutcomeCounts {
@@ -170,14 +164,29 @@ impl Record {
     fn clear(&self) {
         let counters = self.stripes.iter().flat_map(|stripe| &stripe.outcomes);
         counters.for_each(|counter| counter.store(0, Ordering::Relaxed));
+        self.minutes.clear();
         self.denied.clear();
     }
 
-    /// Sets all counts to zero, and gives the record back. If the process is killed meanwhile, the next reset frees it.
-    fn free(&self) {
-        self.hash.store(BEING_FREED, Ordering::Relaxed);
-        self.clear();
-        self.hash.store(FREE, Ordering::Release);
+    /// Sets all counts to zero, and gives the record back, if its hash still is this one: another process may have freed it since,
+    /// and a third one may have claimed it.
+    fn free(&self, hash: u64, now: u64) {
+        let clearing = (now & !1).max(2);
+        let swap =
+            |from, to| self.hash.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed);
+        if swap(hash, clearing).is_ok() {
+            self.clear();
+            let _ = swap(clearing, FREE);
+        }
+    }
+
+    /// Frees the record if the process that was to free it was killed meanwhile. One that may still be at it is left to it, or what
+    /// the next limit counts would be set to zero, too.
+    fn free_if_left(&self, now: u64) {
+        let hash = self.hash.load(Ordering::Relaxed);
+        if hash != FREE && hash.is_multiple_of(2) && hash.abs_diff(now) > LONGEST_CLEARING {
+            self.free(hash, now);
+        }
     }
 
     /// Takes the record for a limit of this hash; returns whether the limit has it now.
@@ -187,60 +196,11 @@ impl Record {
     }
 }
 
-/// Which limit a [`LimitStatistics`] is about.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LimitName {
-    /// The limit with this prefix and name.
-    Known(Vec<u8>, Vec<u8>),
-    /// All limits that found no free record.
-    Others,
-}
-
-impl LimitName {
-    /// The limit's prefix.
-    pub fn prefix(&self) -> Option<&[u8]> {
-        match self {
-            Self::Known(prefix, _) => Some(prefix),
-            Self::Others => None,
-        }
-    }
-
-    /// The limit's name.
-    pub fn name(&self) -> Option<&[u8]> {
-        match self {
-            Self::Known(_, name) => Some(name),
-            Self::Others => None,
-        }
-    }
-}
-
-/// What was counted of a limit so far.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LimitStatistics {
-    /// How often each [`Outcome`] occurred, in their order.
-    pub outcomes: OutcomeCounts,
-    /// Identifiers and about how often they were denied, the most often first.
-    pub denied: Vec<(Vec<u8>, u32)>,
-    /// Those of the outcomes that were counted by a name that was inferred from identifiers: a client may have made it
-    /// up.
-    pub inferred: OutcomeCounts,
-}
-
-impl LimitStatistics {
-    fn add(&mut self, other: Self) {
-        let add = |sums: &mut OutcomeCounts, more: OutcomeCounts| {
-            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.wrapping_add(more));
-        };
-        add(&mut self.outcomes, other.outcomes);
-        add(&mut self.inferred, other.inferred);
-        for (identifier, count) in other.denied {
-            match self.denied.iter_mut().find(|(known, _)| *known == identifier) {
-                Some((_, sum)) => *sum = sum.saturating_add(count),
-                None => self.denied.push((identifier, count)),
-            }
-        }
-        self.denied.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    }
+/// The calls that were decided on, of these outcomes.
+fn decided(outcomes: &OutcomeCounts) -> CallsOfMinute {
+    let count = |outcome: Outcome| outcomes.get(outcome as usize).copied().unwrap_or(0);
+    let (denied, would_deny) = (count(Outcome::Denied), count(Outcome::DryRunDenied));
+    CallsOfMinute { calls: count(Outcome::Accepted) + denied + would_deny, denied, would_deny }
 }
 
 /// The records in a statistics' file.
@@ -323,7 +283,8 @@ impl<'a> Records<'a> {
             let denied = record.denied.snapshot(self.region.secret());
             let is_inferred = NameSource::is_inferred(i, self.records.len());
             let inferred = if is_inferred { outcomes } else { [0; OUTCOMES] };
-            let new = LimitStatistics { outcomes, denied, inferred };
+            let minutes = record.minutes.snapshot(now, decided(&outcomes)).to_vec();
+            let new = LimitStatistics { outcomes, denied, inferred, minutes };
             // A name may be given in one place of the code and inferred in another.
             match all.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, known)) => known.add(new),
@@ -336,9 +297,14 @@ impl<'a> Records<'a> {
 
     /// Sets the counts of some limits to zero, and frees their records.
     pub fn reset(self, is_wanted: impl Fn(&LimitName) -> bool) {
+        let now = boot_time();
         for (_, record, name) in self.used().filter(|(_, _, name)| is_wanted(name)) {
-            match name {
-                LimitName::Known(..) => record.free(),
+            match &name {
+                LimitName::Known(prefix, text) => {
+                    // A process that was killed while it freed the record has left the texts.
+                    record.free_if_left(now);
+                    record.free(self.hash(prefix, text), now);
+                }
                 LimitName::Others => record.clear(),
             }
         }

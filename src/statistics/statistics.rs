@@ -4,12 +4,12 @@ use super::context::CallContext;
 use super::denial_log::{DenialCause, DenialLog, LoggedDenial};
 use super::denied::LONGEST_IDENTIFIER;
 use super::inferred_name::infer_name;
+use super::limit_statistics::{LimitName, LimitStatistics};
 use super::name_source::NameSource;
-use super::records::{
-    FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, Outcome, Record, RecordHandle, Records,
-};
+use super::outcome::Outcome;
+use super::records::{FILE_SIZE, LONGEST_NAME, Record, RecordHandle, Records};
 use super::watch::{LimitNumbers, Watch};
-use crate::clock::boot_time;
+use crate::clock::{boot_time, coarse_time};
 use crate::dsn::sanitize;
 use crate::error::Error;
 use crate::guard::{Event, Policy};
@@ -27,6 +27,9 @@ const NAME: &str = ".statistics";
 /// After this many calls a process checks that its file is the one that other processes open, and opens
 /// that one if not.
 const CHECK_EVERY: u32 = 1_024;
+/// Of the limiters that a process asks for the first time, the key of each third is watched, if that can be. Not of each
+/// second: two limits may be asked in turn.
+const WATCH_EVERY: u32 = 3;
 
 /// Counts the [`StatisticsFile`]s of this process: each thread has one.
 static FILES: AtomicU32 = AtomicU32::new(0);
@@ -46,6 +49,8 @@ pub struct StatisticsFile {
     error: RefCell<Option<Error>>,
     has_looked_for_others: Cell<bool>,
     calls_until_check: Cell<u32>,
+    /// How many limiters are asked for the first time before a key is watched.
+    limiters_until_watch: Cell<u32>,
 }
 
 impl StatisticsFile {
@@ -63,6 +68,7 @@ impl StatisticsFile {
             error: RefCell::new(None),
             has_looked_for_others: Cell::new(false),
             calls_until_check: Cell::new(0),
+            limiters_until_watch: Cell::new(0),
         }
     }
 
@@ -126,8 +132,9 @@ impl Statistics {
         context: &CallContext<'_>,
         limit: Option<&Limit>,
         outcome: Outcome,
+        now: impl FnOnce() -> u64,
     ) -> Option<Box<Event>> {
-        self.with_record(context, limit, |_, record| {
+        self.with_record(context, limit, now, |_, record, _| {
             record.stripe(self.file.stripe.get()).count(outcome);
         })
     }
@@ -143,10 +150,10 @@ impl Statistics {
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
     ) -> Option<Box<Event>> {
-        self.with_record(context, limit, |region, record| {
+        self.with_record(context, limit, now, |region, record, now| {
             let stripe = record.stripe(self.file.stripe.get());
             let outcome = if policy.enforce { Outcome::Denied } else { Outcome::DryRunDenied };
-            let (before, now) = (stripe.count(outcome), now());
+            let before = stripe.count(outcome);
             let weight = stripe.weigh_denial(before, now);
             if weight > 0 {
                 let track = policy.track_identifiers;
@@ -165,19 +172,20 @@ impl Statistics {
     ) {
         // Without the limit no mistake is noticed.
         let _ = match accepted {
-            Some(true) => self.count(context, None, Outcome::Accepted),
+            Some(true) => self.count(context, None, Outcome::Accepted, boot_time),
             Some(false) => self.count_denied(context, None, policy, boot_time, cause),
-            None => self.count(context, None, Outcome::Failed),
+            None => self.count(context, None, Outcome::Failed, boot_time),
         };
     }
 
-    /// Runs `work` on the record that counts the calls of a limit, if there is a file.
+    /// Runs `work` on the record that counts the calls of a limit, if there is a file, with the time of the call.
     #[inline(always)]
     fn with_record(
         &self,
         context: &CallContext<'_>,
         limit: Option<&Limit>,
-        work: impl FnOnce(&Region, &Record),
+        now: impl FnOnce() -> u64,
+        work: impl FnOnce(&Region, &Record, u64),
     ) -> Option<Box<Event>> {
         match self.file.calls_until_check.get() {
             0 => self.check(context.key_hash.get()),
@@ -187,8 +195,14 @@ impl Statistics {
         let region = region.as_ref()?;
         let records = Records::new(region);
         let known = records.get(context.record.get());
+        // `check()` may be given another client and another limit each time.
+        if known.is_none() || matches!(context.identifier, Identifier::Client { .. }) {
+            self.watch_some(region, context.key_hash.get());
+        }
         if let Some(record) = known.or_else(|| self.find(records, context)) {
-            work(region, record);
+            let now = now();
+            record.note_minute(now);
+            work(region, record, now);
         }
         match limit {
             Some(limit) if Watch::in_file(region).is_on(context.key_hash.get()) => {
@@ -203,10 +217,28 @@ impl Statistics {
     #[inline(never)]
     fn check(&self, key: KeyHash) {
         self.file.open();
-        if let Some(region) = &*self.file.region.borrow()
-            && self.warn_of_mistakes
-        {
-            Watch::in_file(region).begin(key, boot_time());
+        if let Some(region) = &*self.file.region.borrow() {
+            self.watch(region, key);
+        }
+    }
+
+    /// Watches the key of a limiter's first call, of some limiters.
+    #[inline]
+    fn watch_some(&self, region: &Region, key: KeyHash) {
+        let until_watch = &self.file.limiters_until_watch;
+        until_watch.set(match until_watch.get() {
+            0 => {
+                self.watch(region, key);
+                WATCH_EVERY - 1
+            }
+            left => left - 1,
+        });
+    }
+
+    fn watch(&self, region: &Region, key: KeyHash) {
+        let watch = Watch::in_file(region);
+        if self.warn_of_mistakes && !watch.is_on(key) {
+            watch.begin(key, coarse_time());
         }
     }
 
@@ -219,7 +251,7 @@ impl Statistics {
         context: &CallContext<'_>,
         limit: &Limit,
     ) -> Option<Box<Event>> {
-        let (watch, now) = (Watch::in_file(region), boot_time());
+        let (watch, now) = (Watch::in_file(region), coarse_time());
         let own = LimitNumbers::of(limit).filter(|_| self.warn_of_mistakes)?;
         let other = watch.note(context.key_hash.get(), own, now)?;
         // A whole identifier may be a person's, and is not for the log.
@@ -311,14 +343,13 @@ impl Statistics {
     pub fn snapshot(&self) -> Vec<(LimitName, LimitStatistics)> {
         self.file.open();
         let region = self.file.region.borrow();
-        region.as_ref().map(|region| Records::new(region).snapshot(boot_time())).unwrap_or_default()
+        region.as_ref().map_or_else(Vec::new, |region| Records::new(region).snapshot(boot_time()))
     }
 
     /// What was denied lately, under all prefixes, the latest first.
     pub fn denials(&self) -> Vec<LoggedDenial> {
         self.file.open();
-        let region = self.file.region.borrow();
-        region.as_ref().map(|region| DenialLog::new(region).snapshot()).unwrap_or_default()
+        self.file.region.borrow().as_ref().map_or_else(Vec::new, |it| DenialLog::new(it).snapshot())
     }
 
     /// Sets the counts of some limits to zero, and forgets their names and what they have denied.

@@ -1,11 +1,11 @@
 //! What operators ask: what was counted, how full the tables are, which servers answer.
 
-use super::records::{LimitName, LimitStatistics};
+use super::limit_statistics::{LimitName, LimitStatistics};
 use super::statistics::Statistics;
 use super::tables::TableStatus;
 use crate::clock::boot_time;
 use crate::error::Error;
-use crate::guard::{Host, ServerStatus};
+use crate::guard::{Host, ServerStatus, list_servers};
 use crate::limit::SECOND;
 use crate::mapped::FileSettings;
 use std::time::SystemTime;
@@ -47,7 +47,7 @@ impl Status {
             memory_errors: messages,
             limits: statistics.snapshot(),
             tables,
-            servers: Host::list_servers(files, configured),
+            servers: list_servers(files, configured),
             is_limits_file_valid,
         }
     }

@@ -1,8 +1,9 @@
 //! Notices two limits on one identifier: each call overwrites what the other limit has left.
 //!
-//! The processes of a host watch one key at a time. A process watches the key of a call now and then, if no key is watched.
-//! For the next calls on it, of all processes, the numbers of their limits are noted. A limit that changes is seen as
-//! A, then B; only two limits are seen as A, then B, then A again.
+//! The processes of a host watch some keys at a time, each in the place that its hash chooses. A process watches the key of a
+//! call now and then, and more often that of a limiter's first call, if the place is free. For the next calls on it, of all
+//! processes, the numbers of their limits are noted. A limit that changes is seen as A, then B; only two limits are seen as
+//! A, then B, then A again.
 
 use super::denied::hash;
 use crate::limit::{Limit, SECOND, describe_seconds};
@@ -15,38 +16,47 @@ use std::fmt;
 const LONGEST: u64 = 60 * SECOND;
 /// How many calls on it are looked at: each costs some ten nanoseconds.
 const MOST_CALLS: u64 = 16;
-/// How long after the beginning of a watch the next one may begin, in nanoseconds.
+/// How long after the beginning of a watch the next one may begin in its place, in nanoseconds, unless the watched key has
+/// been seen under two limits.
 const PAUSE: u64 = SECOND;
-/// The limits of one name are warned of once in this time, in nanoseconds.
-const WARN_AGAIN: u64 = 3_600 * SECOND;
-/// How long after a warning the next one may come, in nanoseconds: clients may have made up the names.
-const BETWEEN_WARNINGS: u64 = 60 * SECOND;
-/// How many names are remembered that were warned of.
-const NAMES: usize = 4;
+/// How many keys are watched at a time.
+const PLACES: usize = 32;
+/// The limits of one name are warned of once in this time, in seconds.
+const WARN_AGAIN: u64 = 3_600;
+/// How many names are remembered that were warned of, and so the most warnings in that time: clients may have made up the
+/// names.
+const NAMES: usize = 16;
+/// The bits of a word of such a name that are the time of the warning, in seconds.
+const TIME_BITS: u32 = 24;
 
-/// What the processes of a host see of the key that they watch.
+/// What the processes of a host see of the keys that they watch.
 #[repr(C, align(64))]
 #[derive(Default)]
 pub struct Watch {
-    /// The hash of the key; 0 if none is watched.
-    key: AtomicU64,
-    /// When the watch began, in nanoseconds since boot.
-    began_at: AtomicU64,
-    /// How many calls were looked at.
-    calls: AtomicU64,
-    /// When the last warning was.
-    warned_at: AtomicU64,
-    /// The hash of the key, and the numbers of the limit that was seen first. The hash tells it from what a slow process
-    /// notes of an earlier key.
-    first: AtomicU128,
-    /// The hash of the key, and the numbers of another limit that was seen since.
-    second: AtomicU128,
-    /// The hashes of names that were warned of, with the hour of the warning in the lowest 16 bits.
+    places: [WatchedKey; PLACES],
+    /// The names that were warned of: the time of the warning in the lowest bits, below the hash of the name.
     names: [AtomicU64; NAMES],
 }
 
 // SAFETY: consists of atomics, of which any bits are a value.
 unsafe impl Mappable for Watch {}
+
+/// What is seen of one key.
+#[repr(C, align(64))]
+#[derive(Default)]
+struct WatchedKey {
+    /// The hash of the key; 0 if none is watched.
+    key: AtomicU64,
+    /// When the watch began, by the coarse clock, as all times here.
+    began_at: AtomicU64,
+    /// The hash of the key, and the numbers of the limit that was seen first. The hash tells it from what a slow process
+    /// notes of an earlier key.
+    first: AtomicU128,
+    /// The hash of the key, and the numbers of another limit that was seen since.
+    second: AtomicU128,
+    /// How many calls were looked at.
+    calls: AtomicU64,
+}
 
 /// The numbers of a limit: the capacity (32 bits), and the seconds of its window as a float of 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,10 +67,23 @@ impl LimitNumbers {
     pub fn of(limit: &Limit) -> Option<Self> {
         let capacity = u32::try_from(limit.capacity()).ok()?;
         let is_in_nanoseconds = limit.window() == limit.capacity();
-        let seconds = (limit.window() as f64 / SECOND as f64) as f32;
+        let window = match limit {
+            Limit::CalendarWindow(window) => usual_length(window.length()),
+            limit => limit.window(),
+        };
+        let seconds = (window as f64 / SECOND as f64) as f32;
         let numbers = u64::from(capacity) << 32 | u64::from(seconds.to_bits());
         (!is_in_nanoseconds).then_some(Self(numbers))
     }
+}
+
+/// The usual length of the calendar's unit with a window of this length: at its end two processes may be in windows of two
+/// lengths, two months for example.
+fn usual_length(length: u64) -> u64 {
+    const HOUR: u64 = 3_600 * SECOND;
+    const DAY: u64 = 24 * HOUR;
+    let units = [HOUR, DAY, 7 * DAY, 30 * DAY, 365 * DAY];
+    units.into_iter().find(|unit| length < unit / 2 * 3).unwrap_or(length)
 }
 
 impl fmt::Display for LimitNumbers {
@@ -77,17 +100,65 @@ impl Watch {
         region.in_header::<Self, WATCH_AT, BODY_AT>()
     }
 
+    /// The place in which the key of this hash is watched, if it is.
+    #[inline(always)]
+    fn place(&self, key: KeyHash) -> &WatchedKey {
+        let [first, ..] = &self.places;
+        // Always there: the remainder is less than PLACES.
+        self.places.get((key.hash >> 32) as usize % PLACES).unwrap_or(first)
+    }
+
     /// Whether the key of this hash is watched.
     #[inline(always)]
     pub fn is_on(&self, key: KeyHash) -> bool {
-        self.key.load(Ordering::Relaxed) == key.hash
+        self.place(key).key.load(Ordering::Relaxed) == key.hash
     }
 
-    /// Watches this key from `now` on, unless another one is watched or has just been.
+    /// Watches this key from `now` on, unless its place is taken or has just been.
     pub fn begin(&self, key: KeyHash, now: u64) {
-        let began_at = self.began_at.load(Ordering::Relaxed);
-        let rest = if self.key.load(Ordering::Relaxed) == 0 { PAUSE } else { LONGEST };
-        if now.saturating_sub(began_at) < rest || key.hash == 0 {
+        if key.hash != 0 {
+            self.place(key).begin(key.hash, now);
+        }
+    }
+
+    /// Notes the limit of a call on the watched key. Returns the other limit on the key, if there are two.
+    pub fn note(&self, key: KeyHash, limit: LimitNumbers, now: u64) -> Option<LimitNumbers> {
+        if key.hash == 0 { None } else { self.place(key).note(key.hash, limit, now) }
+    }
+
+    /// Whether it is time to warn of limits of this name. Notes that it was done.
+    pub fn claim_warning(&self, secret: [u64; 2], name: &[u8], now: u64) -> bool {
+        let (name, now) = (hash(secret, name) >> TIME_BITS, now / SECOND);
+        // How many seconds ago it was; the time of a word that no name has is long past.
+        let age = |word: u64| match word {
+            0 => u64::MAX,
+            word => now.wrapping_sub(word) & ((1 << TIME_BITS) - 1),
+        };
+        let (mut oldest, mut free) = (0, None);
+        for place in &self.names {
+            let word = place.load(Ordering::Relaxed);
+            if word != 0 && word >> TIME_BITS == name {
+                (oldest, free) = (age(word), Some((place, word)));
+                break;
+            }
+            if age(word) > oldest {
+                (oldest, free) = (age(word), Some((place, word)));
+            }
+        }
+        let Some((place, word)) = free.filter(|_| oldest >= WARN_AGAIN) else { return false };
+        let warning = name << TIME_BITS | now & ((1 << TIME_BITS) - 1);
+        // If it fails, another process warns.
+        place.compare_exchange(word, warning, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
+impl WatchedKey {
+    fn begin(&self, key: u64, now: u64) {
+        let (watched, began_at) =
+            (self.key.load(Ordering::Relaxed), self.began_at.load(Ordering::Relaxed));
+        let has_two = || is_of_key(self.second.load(Ordering::Relaxed), watched);
+        let rest = if watched != 0 && (watched == key || has_two()) { LONGEST } else { PAUSE };
+        if now.saturating_sub(began_at) < rest {
             return;
         }
         let (order, failure) = (Ordering::AcqRel, Ordering::Relaxed);
@@ -95,31 +166,26 @@ impl Watch {
             self.first.store(0, Ordering::Relaxed);
             self.second.store(0, Ordering::Relaxed);
             self.calls.store(0, Ordering::Relaxed);
-            self.key.store(key.hash, Ordering::Release);
+            self.key.store(key, Ordering::Release);
         }
     }
 
-    /// Notes the limit of a call on the watched key. Returns the other limit on the key, if there are two.
-    pub fn note(&self, key: KeyHash, limit: LimitNumbers, now: u64) -> Option<LimitNumbers> {
-        if key.hash == 0 {
-            return None;
-        }
+    fn note(&self, key: u64, limit: LimitNumbers, now: u64) -> Option<LimitNumbers> {
         let is_over = now.saturating_sub(self.began_at.load(Ordering::Acquire)) >= LONGEST
             || self.calls.fetch_add(1, Ordering::Relaxed) >= MOST_CALLS;
         if is_over {
             self.end(key);
             return None;
         }
-        let own = u128::from(key.hash) << 64 | u128::from(limit.0);
-        let is_of_key = |seen: u128| (seen >> 64) as u64 == key.hash;
+        let own = u128::from(key) << 64 | u128::from(limit.0);
         let [first, second] = [&self.first, &self.second].map(|seen| seen.load(Ordering::Relaxed));
-        if first == own && is_of_key(second) {
+        if first == own && is_of_key(second, key) {
             self.end(key);
             return Some(LimitNumbers(second as u64));
         }
-        let (place, seen) = match is_of_key(first) {
+        let (place, seen) = match is_of_key(first, key) {
             false => (&self.first, first),
-            true if first == own || is_of_key(second) => return None,
+            true if first == own || is_of_key(second, key) => return None,
             true => (&self.second, second),
         };
         // If it fails, another process has noted its limit: this one's is seen at a later call.
@@ -127,33 +193,23 @@ impl Watch {
         None
     }
 
-    fn end(&self, key: KeyHash) {
-        let _ = self.key.compare_exchange(key.hash, 0, Ordering::Relaxed, Ordering::Relaxed);
+    fn end(&self, key: u64) {
+        let _ = self.key.compare_exchange(key, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
+}
 
-    /// Whether it is time to warn of limits of this name. Notes that it was done.
-    pub fn claim_warning(&self, secret: [u64; 2], name: &[u8], now: u64) -> bool {
-        let warned_at = self.warned_at.load(Ordering::Relaxed);
-        if warned_at != 0 && now.saturating_sub(warned_at) < BETWEEN_WARNINGS {
-            return false;
-        }
-        let hash = hash(secret, name);
-        let warning = hash & !0xffff | (now / WARN_AGAIN) & 0xffff;
-        let place = self.names.get((hash >> 32) as usize % NAMES);
-        let is_due = place.is_some_and(|place| place.swap(warning, Ordering::Relaxed) != warning);
-        if is_due {
-            self.warned_at.store(now, Ordering::Relaxed);
-        }
-        is_due
-    }
+/// Whether what was seen is of the key of this hash.
+fn is_of_key(seen: u128, key: u64) -> bool {
+    (seen >> 64) as u64 == key
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{FixedWindow, TokenBucket};
+    use crate::limit::{CalendarWindow, FixedWindow, TokenBucket};
 
     const NOW: u64 = 100_000 * SECOND;
+    const DAY: u64 = 86_400 * SECOND;
 
     fn key(hash: u64) -> KeyHash {
         KeyHash { hash, file: 1 }
@@ -189,45 +245,95 @@ mod tests {
     }
 
     #[test]
-    fn watch_ends_after_some_calls_and_another_begins() {
+    fn key_without_a_hash_is_not_watched() {
         let watch = Watch::default();
         watch.begin(key(0), NOW);
         for capacity in [5, 6, 5] {
-            assert_eq!(
-                watch.note(key(0), limit(capacity, 300.0), NOW),
-                None,
-                "a key without a hash"
-            );
-        }
-        watch.begin(key(7), NOW);
-        watch.begin(key(8), NOW + LONGEST - 1);
-        assert!(watch.is_on(key(7)));
-        for _ in 0..=MOST_CALLS {
-            assert_eq!(watch.note(key(7), limit(5, 300.0), NOW), None);
-        }
-        assert!(!watch.is_on(key(7)));
-        watch.begin(key(8), NOW + PAUSE - 1);
-        assert!(!watch.is_on(key(8)));
-        watch.begin(key(8), NOW + PAUSE);
-        assert!(watch.is_on(key(8)));
-        watch.begin(key(9), NOW + PAUSE + LONGEST);
-        assert!(watch.is_on(key(9)));
-        // A slow process has begun its call before that.
-        assert_eq!(watch.note(key(8), limit(9, 1.0), NOW + PAUSE + LONGEST), None);
-        for capacity in [5, 5, 5] {
-            assert_eq!(watch.note(key(9), limit(capacity, 300.0), NOW + PAUSE + LONGEST), None);
+            assert_eq!(watch.note(key(0), limit(capacity, 300.0), NOW), None);
         }
     }
 
     #[test]
-    fn limits_of_one_name_are_warned_of_once_an_hour_and_others_a_minute_later() {
+    fn watch_ends_after_some_calls_and_begins_again_after_a_pause() {
         let watch = Watch::default();
-        let claim = |name: &[u8], now| watch.claim_warning([1, 2], name, now);
-        assert!(claim(b"login", NOW));
-        assert!(!claim(b"login", NOW) && !claim(b"api", NOW + BETWEEN_WARNINGS - 1));
-        assert!(!claim(b"login", NOW + BETWEEN_WARNINGS));
-        assert!(claim(b"api", NOW + BETWEEN_WARNINGS));
-        assert!(claim(b"login", NOW + WARN_AGAIN));
+        watch.begin(key(7), NOW);
+        for _ in 0..=MOST_CALLS {
+            assert!(watch.is_on(key(7)));
+            assert_eq!(watch.note(key(7), limit(5, 300.0), NOW), None);
+        }
+        assert!(!watch.is_on(key(7)));
+        watch.begin(key(7), NOW + PAUSE - 1);
+        assert!(!watch.is_on(key(7)));
+        watch.begin(key(7), NOW + PAUSE);
+        assert!(watch.is_on(key(7)));
+    }
+
+    /// Keys 7 and 8 have one place.
+    #[test]
+    fn key_makes_way_for_another_after_a_pause() {
+        let watch = Watch::default();
+        watch.begin(key(7), NOW);
+        watch.note(key(7), limit(5, 300.0), NOW);
+        watch.begin(key(8), NOW + PAUSE - 1);
+        assert!(watch.is_on(key(7)));
+        watch.begin(key(8), NOW + PAUSE);
+        assert!(watch.is_on(key(8)) && !watch.is_on(key(7)));
+        // A slow process has begun its call before that.
+        assert_eq!(watch.note(key(7), limit(9, 1.0), NOW + PAUSE), None);
+        for _ in 0..3 {
+            assert_eq!(watch.note(key(8), limit(5, 300.0), NOW + PAUSE), None);
+        }
+    }
+
+    #[test]
+    fn key_that_was_seen_under_two_limits_is_watched_for_a_minute() {
+        let watch = Watch::default();
+        watch.begin(key(7), NOW);
+        watch.note(key(7), limit(5, 300.0), NOW);
+        watch.note(key(7), limit(6, 300.0), NOW);
+        watch.begin(key(8), NOW + LONGEST - 1);
+        assert!(watch.is_on(key(7)));
+        watch.begin(key(8), NOW + LONGEST);
+        assert!(watch.is_on(key(8)));
+    }
+
+    #[test]
+    fn other_keys_are_watched_at_the_same_time() {
+        let watch = Watch::default();
+        let other = key(1 << 32);
+        watch.begin(key(7), NOW);
+        watch.begin(other, NOW);
+        assert!(watch.is_on(key(7)) && watch.is_on(other));
+    }
+
+    #[test]
+    fn limits_of_each_name_are_warned_of_once_an_hour_and_of_some_names_at_most() {
+        let watch = Watch::default();
+        let hour = WARN_AGAIN * SECOND;
+        let claim = |name: &str, now| watch.claim_warning([1, 2], name.as_bytes(), now);
+        assert!(claim("login", NOW) && claim("api", NOW));
+        assert!(!claim("login", NOW) && !claim("login", NOW + hour - 1) && !claim("api", NOW));
+        assert!(claim("login", NOW + hour));
+        let others = (0..100).filter(|i| claim(&format!("other {i}"), NOW + hour)).count();
+        assert_eq!(others, NAMES - 1, "the place of api is free again");
+        assert!(!claim("login", NOW + 2 * hour - 1) && claim("login", NOW + 2 * hour));
+    }
+
+    #[test]
+    fn months_and_days_of_all_lengths_are_one_limit() {
+        let numbers = |hours: u64| {
+            let begin = 1_000 * DAY;
+            let end = begin + hours * 3_600 * SECOND;
+            let window = CalendarWindow::new(10, [begin, end, end + SECOND]).unwrap();
+            LimitNumbers::of(&window.into()).unwrap().to_string()
+        };
+        assert_eq!(numbers(1), "10 in 3600 s");
+        assert_eq!([23, 24, 25].map(numbers), ["10 in 86400 s"; 3]);
+        for days in 28..=31 {
+            assert_eq!(numbers(24 * days + 1), "10 in 2592000 s");
+        }
+        assert_eq!([167, 169].map(numbers), ["10 in 604800 s"; 2]);
+        assert_eq!([365, 366].map(|days| numbers(24 * days)), ["10 in 31536000 s"; 2]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Breakers: when they open, which process probes, and what closes them.
 
+mod stalls;
+
 use super::*;
 
 /// Notes a failure of a call that was sent at the time of its failure. Returns whether an outage begins.
@@ -12,6 +14,11 @@ fn down() -> Breakers {
     let breakers = Breakers::default();
     breakers.note_failure(7, Access::Granted, 5, 5);
     breakers
+}
+
+/// The pause of about a second that begins at `now`.
+fn second(now: u64) -> u64 {
+    pause(MOST_FAILURES, 0, now)
 }
 
 /// Whether a failure at `now` of a call on server 7 that was sent at `sent` may concern this call alone.
@@ -40,7 +47,7 @@ fn one_call_notes_an_outage_and_one_call_probes() {
     assert!(begins_outage(&breakers, 7, 5));
     assert!(!begins_outage(&breakers, 7, 6), "the second failure is of the same outage");
     let Access::Denied { until } = breakers.access(7, 7, 0) else { panic!("the breaker is open") };
-    assert!((SHORTEST_PAUSE..=7 + SHORTEST_PAUSE + SPREAD).contains(&until));
+    assert_eq!(until, 5 + second(5));
     assert_eq!(
         breakers.access(8, 7, 0),
         Access::Granted,
@@ -157,7 +164,8 @@ fn second_failure_without_an_answer_between_opens_the_breaker() {
         let fails = |sent, now| breakers.note_failure(7, Access::Granted, sent, now);
         assert_eq!(fails(sent, failed), FailureMeaning::CallAlone);
         assert_eq!(breakers.access(7, failed, 0), Access::Granted);
-        assert_eq!(fails(sent + later, failed + later), FailureMeaning::OutageBegins);
+        assert_eq!(fails(sent + later, failed + later), FailureMeaning::Stall);
+        assert_eq!(breakers.access(7, failed + later, 0), Access::Probe, "the next call probes");
         assert!(matches!(breakers.access(7, failed + later, 0), Access::Denied { .. }));
     }
 }
@@ -217,7 +225,7 @@ fn breaker_of_a_server_that_is_up_is_reused() {
 fn all_in_use() -> (Breakers, u64) {
     let breakers = Breakers::default();
     (1..=COUNT as u64).for_each(|id| _ = breakers.note_failure(id, Access::Granted, 1, 1));
-    (breakers, 1 + pause(1))
+    (breakers, 1 + second(1))
 }
 
 /// The server whose breaker another one takes.
@@ -279,7 +287,7 @@ fn server_without_an_answer_for_more_than_a_minute_is_forgotten_first() {
 #[test]
 fn server_that_no_process_asks_for_a_minute_is_not_known_to_be_down() {
     let breakers = down();
-    let until = 5 + pause(5);
+    let until = 5 + second(5);
     assert_eq!(breakers.state(7, until + ABANDONED - 1), ServerState::Down);
     assert_eq!(breakers.count_open(until + ABANDONED - 1), 1);
     assert_eq!(breakers.state(7, until + ABANDONED), ServerState::Unknown);
@@ -292,14 +300,14 @@ fn failed_probe_ends_although_its_call_might_have_taken_longer() {
     let now = 2 * SECOND;
     assert_eq!(breakers.access(7, now, 3 * SECOND), Access::Probe);
     breakers.note_failure(7, Access::Probe, now, now + 1);
-    assert_eq!(breakers.access(7, now + 1 + pause(now + 1), 0), Access::Probe);
+    assert_eq!(breakers.access(7, now + 1 + second(now + 1), 0), Access::Probe);
 }
 
 #[test]
-fn late_failure_of_a_call_sent_before_the_outage_makes_its_pause_longer() {
+fn late_failure_of_a_call_sent_before_the_outage_changes_no_pause() {
     let breakers = down();
     breakers.note_failure(7, Access::Granted, 4, SECOND / 2);
-    assert!(matches!(breakers.access(7, 5 + pause(5), 0), Access::Denied { .. }));
+    assert_eq!(breakers.access(7, 5 + second(5), 0), Access::Probe);
 }
 
 #[test]
@@ -311,9 +319,12 @@ fn answer_a_moment_after_another_counts_if_a_call_failed_between() {
 }
 
 #[test]
-fn pauses_of_a_second_are_spread() {
-    let pauses: Vec<_> = (0..100).map(|i| pause(1_000 * SECOND + i * 17_000_003)).collect();
-    let (shortest, longest) = (*pauses.iter().min().unwrap(), *pauses.iter().max().unwrap());
-    assert!(shortest >= SHORTEST_PAUSE && longest < SHORTEST_PAUSE + SPREAD);
-    assert!(longest - shortest > SPREAD / 2);
+fn pauses_are_spread_by_a_tenth() {
+    for (failures, expected) in [(1, TIMEOUT), (2, 2 * TIMEOUT), (MOST_FAILURES, SECOND)] {
+        let at = |i: u64| pause(failures, TIMEOUT, 1_000 * SECOND + i * 17_000_003);
+        let pauses: Vec<_> = (0..100).map(at).collect();
+        let (shortest, longest) = (*pauses.iter().min().unwrap(), *pauses.iter().max().unwrap());
+        assert!(shortest >= expected * 9 / 10 && longest < expected * 11 / 10);
+        assert!(longest - shortest > expected / 10);
+    }
 }

@@ -59,7 +59,7 @@ fn block_denies_every_call_that_asks_for_tokens() {
             assert!((3_500.0..=3_600.0).contains(&known.retry_after()));
         }
     }
-    let corrections = [Op::Refund { cost: 1, expiry: None }, Op::Settle { cost: 1 }];
+    let corrections = [Op::Refund { cost: 1, expiry: None }, Op::Settle { cost: 1, expiry: 1 }];
     for later in
         [Op::Reset, Op::Block { duration: 1 }, Op::Start { missing: 1 }].iter().chain(&corrections)
     {

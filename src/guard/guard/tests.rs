@@ -1,6 +1,7 @@
 //! What a guard does around the calls on its server: when it asks, what it notes, and what it answers by itself.
 
 mod gate;
+mod writes;
 
 use super::*;
 use crate::guard::breakers::{Breakers, ServerState};
@@ -30,6 +31,10 @@ fn seconds_after(report: &Report, words: &str) -> f64 {
 impl Process {
     fn breaker<R>(&self, work: impl FnOnce(&Breakers, u64) -> R) -> R {
         self.guard.host.with_breaker(0, work).unwrap()
+    }
+
+    fn breaker_of_writes<R>(&self, work: impl FnOnce(&Breakers, u64) -> R) -> R {
+        self.guard.host.with_breaker(2, work).unwrap()
     }
 
     fn state(&self) -> ServerState {
@@ -185,6 +190,30 @@ fn error_of_a_call_that_cannot_be_made_is_no_failure_of_the_server() {
 }
 
 #[test]
+fn server_that_must_not_be_written_to_is_asked_on_but_looked_for_anew() {
+    let process = process(OnError::Open);
+    assert!(process.call(TAKE).answer.unwrap().is_accepted());
+    process.server.fail(Error::unwritable("The server", "a replica"));
+    for _ in 0..2 {
+        let report = process.call(TAKE);
+        assert_eq!((report.decided_by, report.has_failed), (DecidedBy::Policy, true));
+        assert_eq!(warnings(&report), [""; 0], "another server may be found");
+    }
+    assert_eq!((process.server.take_asked().len(), process.server.rediscoveries.get()), (3, 1));
+    assert!(matches!(process.state(), ServerState::Up { .. }), "denied clients stay denied");
+}
+
+#[test]
+fn process_that_begins_at_a_server_that_must_not_be_written_to_says_so_once() {
+    let process = process(OnError::Open);
+    process.server.fail(Error::unwritable("The server", "a replica"));
+    let warning = "The server: it says that it must not be written to: a replica; until there is a server that can be, \
+                   every call is accepted";
+    assert_eq!(warnings(&process.call(TAKE)), [warning]);
+    assert_eq!(warnings(&process.call(TAKE)), [""; 0]);
+}
+
+#[test]
 fn closed_policy_denies_for_a_second() {
     let process = process(OnError::Closed);
     process.open_breaker();
@@ -196,19 +225,9 @@ fn closed_policy_denies_for_a_second() {
 fn error_says_when_the_server_is_asked_again() {
     let process = process(OnError::Throw);
     let soon = 3_500.0..=3_602.0;
-    for (is_waiting, words) in [
-        (
-            true,
-            "other processes of this host were connecting to The server a moment ago; it tries again in ",
-        ),
-        (false, "this process could not ask The server a moment ago; it tries again in "),
-    ] {
-        match is_waiting {
-            true => process.guard.host.local.note_waiting(0, boot_time() + HOUR),
-            false => _ = process.guard.host.local.note_unable(0, boot_time() + HOUR),
-        }
-        assert!(soon.contains(&seconds_after(&process.call(TAKE), words)));
-    }
+    process.guard.host.local.note_unable(0, boot_time() + HOUR);
+    let words = "this process could not ask The server a moment ago; it tries again in ";
+    assert!(soon.contains(&seconds_after(&process.call(TAKE), words)));
     process.guard.host.local.note_reached(0);
     process.open_breaker();
     let words = "The server failed a moment ago; it is asked again in ";

@@ -1,10 +1,13 @@
 //! What a host notes of its servers, and what its processes see of that.
 
 use super::*;
+use crate::guard::server_list::servers_in;
 use crate::guard::tests::{Folder, host_alone, host_in, host_with_password};
+use crate::guard::{forget_server, list_servers};
+use crate::mapped::FileSettings;
 
 fn names(files: &FileSettings) -> Vec<String> {
-    let listed = Host::list_servers(files, std::iter::empty());
+    let listed = list_servers(files, std::iter::empty());
     listed.into_iter().map(|server| server.name).collect()
 }
 
@@ -69,23 +72,24 @@ fn forgotten_server_is_listed_again_when_a_process_calls_it() {
     let folder = Folder::new();
     let (files, now) = (folder.files(), boot_time());
     assert_eq!(names(&files), [""; 0], "there is no file");
-    assert!(!Host::forget_server(&files, "The server"));
+    assert!(!forget_server(&files, "The server"));
     let host = host_in(&files);
     // Each notes so once a second.
-    let calls: [&dyn Fn(u64); 2] = [&|at| host.note_call(at), &|at| _ = host.note_use(at)];
+    let calls: [&dyn Fn(u64); 2] =
+        [&|at| host.note_call(at), &|at| _ = host.is_use_due(at) && host.note_use(at).is_some()];
     host.note_unable("The server: no right", now);
     for call in calls {
         call(now);
         assert_eq!(names(&files), ["The server"]);
-        assert!(Host::forget_server(&files, "The server"));
+        assert!(forget_server(&files, "The server"));
         call(now + SECOND - 1);
         assert_eq!(names(&files), [""; 0]);
-        assert!(!Host::forget_server(&files, "The server"));
+        assert!(!forget_server(&files, "The server"));
         call(now + SECOND);
         assert_eq!(names(&files), ["The server"]);
     }
-    Host::forget_server(&files, "The server");
-    let listed = Host::list_servers(&files, std::iter::once(&*host));
+    forget_server(&files, "The server");
+    let listed = list_servers(&files, std::iter::once(&*host));
     let reasons: Vec<_> = listed.iter().map(|server| server.last_failure.as_deref()).collect();
     assert_eq!(reasons, [Some("no right")], "a server that a directive names");
 }

@@ -91,7 +91,7 @@ fn tokens_that_were_taken_ahead_go_back_to_where_they_came_from() {
     assert_eq!(limit().remaining(&report.answer.unwrap().unwrap()), 93);
     assert_eq!(process.server.take_asked(), []);
     assert_eq!(peek(&process, 8), (DecidedBy::Lease, 93));
-    for (op, is_by_lease) in [(refund(1), false), (Op::Settle { cost: 1 }, true)] {
+    for (op, is_by_lease) in [(refund(1), false), (Op::Settle { cost: 1, expiry: 1 }, true)] {
         let report = correct_by(&process, op, is_by_lease);
         assert_eq!((report.decided_by, report.answer.unwrap().is_some()), (DecidedBy::Store, true));
         assert_eq!(process.server.take_asked(), [op]);

@@ -1,6 +1,7 @@
 //! Records of servers: outages, their ends and what is forgotten.
 
 use super::super::breakers::{Access, FailureMeaning};
+use super::recent_time::MINUTE;
 use super::*;
 
 fn store(id: u64) -> StoreOnServers {
@@ -9,7 +10,12 @@ fn store(id: u64) -> StoreOnServers {
 
 fn status(is_down: bool, since: u64, outages: u64) -> Vec<ServerStatus> {
     let last_failure = (outages > 0).then(|| "no answer".to_owned());
-    vec![ServerStatus { name: "Redis at 7".to_owned(), is_down, since, outages, last_failure }]
+    vec![ServerStatus { last_failure, ..row("Redis at 7", is_down, since, outages) }]
+}
+
+fn row(name: &str, is_down: bool, since: u64, outages: u64) -> ServerStatus {
+    let (name, last_failure, round_trip, clock_behind) = (name.to_owned(), None, None, None);
+    ServerStatus { name, is_down, since, outages, last_failure, round_trip, clock_behind }
 }
 
 #[test]
@@ -151,7 +157,7 @@ fn names_and_reasons_are_cut() {
     let store = StoreOnServers { name: "n".repeat(300), ..store(7) };
     servers.note_down(&store, &"r".repeat(300), 5);
     let [listed] = <[_; 1]>::try_from(servers.list(&breakers, 6)).unwrap();
-    assert_eq!((listed.name, listed.last_failure), ("n".repeat(96), Some("r".repeat(256))));
+    assert_eq!((listed.name, listed.last_failure), ("n".repeat(96), Some("r".repeat(240))));
 }
 
 #[test]
@@ -170,14 +176,14 @@ fn store_that_takes_the_record_of_another_begins_without_outages() {
     servers.note_answer(&store(1), &breakers, SECOND);
     servers.note_unable(&store(1), "no right", 9 * SECOND);
     servers.note_down(&store(1), "no answer", 9 * SECOND);
+    servers.note_unwritable(&store(1), "a replica", 9 * SECOND);
     let now = 10 * SECOND;
     (2..=COUNT as u64 + 1).for_each(|id| _ = servers.note_answer(&store(id), &breakers, now));
     let listed = servers.list(&breakers, now);
     assert_eq!(listed.len(), COUNT);
     for server in listed {
         let name = server.name.clone();
-        let begun =
-            ServerStatus { name, is_down: false, since: now, outages: 0, last_failure: None };
+        let begun = row(&name, false, now, 0);
         assert_eq!(server, begun);
     }
 }
@@ -227,4 +233,65 @@ fn store_counts_as_down_for_five_minutes_after_a_process_could_not_ask_it() {
         assert!(!is_down_at(unable_at + FORGOTTEN_DOWN));
         assert_eq!(servers.list(&breakers, unable_at + FORGOTTEN_DOWN).len(), 1);
     }
+}
+
+#[test]
+fn server_that_must_not_be_written_to_is_an_outage_once_no_process_has_written_for_two_seconds() {
+    let (servers, breakers) = (Servers::default(), Breakers::default());
+    servers.note_answer(&store(7), &breakers, 5 * SECOND);
+    servers.note_write(&store(7), 5 * SECOND);
+    assert!(!servers.note_unwritable(&store(7), "Redis at 7: no answer", 7 * SECOND));
+    let is_down = |now| servers.list(&breakers, now)[0].is_down;
+    assert!(!is_down(7 * SECOND));
+    let begins = 7 * SECOND + 1;
+    assert!(servers.note_unwritable(&store(7), "Redis at 7: no answer", begins));
+    assert!(!servers.note_unwritable(&store(7), "Redis at 7: no answer", begins + 1), "once");
+    // A limited client is answered.
+    assert_eq!(servers.note_answer(&store(7), &breakers, 9 * SECOND), None);
+    assert_eq!(servers.list(&breakers, 9 * SECOND), status(true, begins, 1));
+    servers.note_write(&store(7), 10 * SECOND);
+    assert!(!is_down(10 * SECOND));
+    assert_eq!(servers.note_answer(&store(7), &breakers, 10 * SECOND), Some(10 * SECOND - begins));
+    assert_eq!(servers.list(&breakers, 11 * SECOND), status(false, 10 * SECOND, 1));
+}
+
+#[test]
+fn server_that_no_process_writes_to_counts_as_up_a_minute_after_it_refused() {
+    let (servers, breakers) = (Servers::default(), Breakers::default());
+    servers.note_unwritable(&store(7), "no answer", 5 * SECOND);
+    let is_down = |now| servers.list(&breakers, now)[0].is_down;
+    assert!(is_down(65 * SECOND - 1));
+    assert!(!is_down(65 * SECOND));
+    assert_eq!(servers.note_answer(&store(7), &breakers, 65 * SECOND), Some(60 * SECOND));
+}
+
+#[test]
+fn shortest_round_trip_of_the_last_minute_is_listed() {
+    let (servers, breakers, ms) = (Servers::default(), Breakers::default(), Duration::from_millis);
+    let listed = |now| servers.list(&breakers, now)[0].round_trip;
+    servers.note_answer(&store(7), &breakers, 1);
+    assert_eq!(listed(2), None);
+    for (now, took, shortest) in
+        [(2, 41, 41), (3, 40, 40), (MINUTE - 1, 45, 40), (MINUTE, 45, 45), (2 * MINUTE, 9, 9)]
+    {
+        servers.note_round_trip(&store(7), ms(took), now);
+        assert_eq!(listed(now), Some(ms(shortest)));
+    }
+    assert_eq!(listed(50 * MINUTE), Some(ms(9)));
+}
+
+#[test]
+fn clock_that_is_behind_is_news_once_an_hour_and_listed_for_ten_minutes() {
+    let (servers, breakers, s) = (Servers::default(), Breakers::default(), Duration::from_secs);
+    let listed = |now| servers.list(&breakers, now)[0].clock_behind;
+    let note = |behind, now| servers.note_clock_behind(&store(7), s(behind), now);
+    assert!(note(3, 5));
+    assert!(!note(2, 6), "another process");
+    assert_eq!(
+        (listed(7), listed(11 * MINUTE - 1), listed(11 * MINUTE)),
+        (Some(s(3)), Some(s(3)), None)
+    );
+    assert!(!note(4, 60 * MINUTE));
+    assert_eq!(listed(60 * MINUTE), Some(s(4)));
+    assert!(note(4, 121 * MINUTE));
 }

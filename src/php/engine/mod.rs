@@ -6,6 +6,7 @@
 //! * [`directive_cell`]: what holds the value of a directive
 //! * [`php_array`], [`shared_string`]: arrays and counted references to strings
 //! * [`sapi`]: the end of a request as the SAPI sees it
+//! * [`sleep`]: a sleep that a signal ends
 //! * [`versions`]: where the versions of PHP differ
 //!
 //! Classes are declared by hand, because ext-php-rs's macros have no union types, no untyped parameters and no
@@ -20,4 +21,5 @@ pub mod object;
 pub mod php_array;
 pub mod sapi;
 pub mod shared_string;
+pub mod sleep;
 pub mod versions;

@@ -16,10 +16,11 @@ pub trait Native: Sized + 'static {
     /// The handlers of the objects that carry such a value: by `own_handlers!()`.
     fn handlers() -> &'static Handlers;
 
-    /// Adds the properties that `var_dump()` shows.
+    /// Adds the properties that `var_dump()` and `(array)` show. PHPUnit's `assertEquals()` compares these.
     fn dump(&self, properties: &mut ZendHashTable);
 
-    /// What `(bool)` and a condition take the object for; none if for true, as any object.
+    /// What `(bool)`, a condition and a comparison with a bool take the object for. None for a class whose objects are true, as
+    /// any object, and equal to no bool.
     fn truth(&self) -> Option<bool> {
         None
     }
@@ -53,7 +54,7 @@ impl Handlers {
 }
 
 /// Registers a class without a parent whose objects, and those of the classes that extend it, carry a `T`. They cannot
-/// be cloned, compared or serialized. At startup only.
+/// be cloned or serialized, and each is equal to itself alone. At startup only.
 pub fn class<T: Native>(
     class: &Class,
     name: &str,
@@ -67,7 +68,8 @@ pub fn class<T: Native>(
     versions::set_offset(&mut handlers, offset_of!(Object<T>, std));
     handlers.free_obj = Some(free::<T>);
     handlers.clone_obj = None;
-    handlers.compare = Some(ffi::zend_objects_not_comparable);
+    handlers.compare = Some(compare::<T>);
+    handlers.get_properties_for = Some(properties_for::<T>);
     handlers.get_debug_info = Some(debug_info::<T>);
     handlers.get_gc = Some(collect_gc_roots::<T>);
     handlers.cast_object = Some(cast::<T>);
@@ -169,6 +171,7 @@ pub fn own_property(object: &ffi::zend_object, class: &Class, name: &str) -> Zva
 }
 
 unsafe extern "C" fn create<T: Native>(class: *mut ClassEntry) -> *mut ffi::zend_object {
+    const { assert!(align_of::<Object<T>>() <= 8, "the engine aligns objects to 8 bytes") };
     // SAFETY: the engine passes a class with this handler, or one that extends it. The memory has room
     // for Object<T> and the class's properties. The value is written before the engine sees the object,
     // and the engine's part is initialized as every create_object handler does.
@@ -212,6 +215,53 @@ unsafe extern "C" fn debug_info<T: Native>(
         // After a panic the properties added so far are shown.
         let _ = std::panic::catch_unwind(shown);
         properties
+    }
+}
+
+/// The properties for a purpose: `(array)` has those that `var_dump()` shows.
+unsafe extern "C" fn properties_for<T: Native>(
+    object: *mut ffi::zend_object,
+    purpose: ffi::zend_prop_purpose,
+) -> *mut ZendHashTable {
+    unsafe extern "C" {
+        // ext-php-rs does not bind it. The signature is the same from PHP 7.4 to 8.6.
+        fn zend_std_get_properties_for(
+            object: *mut ffi::zend_object,
+            purpose: ffi::zend_prop_purpose,
+        ) -> *mut ZendHashTable;
+    }
+    // SAFETY: the engine passes a live object with this handler. It owns one reference to what is returned, as to the
+    // temporary table of `debug_info`.
+    unsafe {
+        match purpose {
+            ffi::_zend_prop_purpose_ZEND_PROP_PURPOSE_ARRAY_CAST => debug_info::<T>(object, &mut 0),
+            _ => zend_std_get_properties_for(object, purpose),
+        }
+    }
+}
+
+/// Compares an object with a bool by its truth. It is equal to nothing else: the engine has found out before that the two
+/// are not the same object.
+unsafe extern "C" fn compare<T: Native>(left: *mut Zval, right: *mut Zval) -> c_int {
+    // SAFETY: the engine passes two live values, and an object with this handler is one of them.
+    let (left, right) = unsafe { (&*left, &*right) };
+    let truth = |value: &Zval| match value.object() {
+        // SAFETY: an object that carries a `T`; no PHP code runs here.
+        Some(object) if carries::<T>(object) => unsafe {
+            borrow::<T>(ptr::from_ref(object).cast_mut()).and_then(T::truth)
+        },
+        Some(_) => None,
+        None => value.bool(),
+    };
+    match (truth(left), truth(right)) {
+        (Some(a), Some(b)) if left.is_object() != right.is_object() => a.cmp(&b) as c_int,
+        // SAFETY: live values, of which the function reads nothing.
+        _ => unsafe {
+            ffi::zend_objects_not_comparable(
+                ptr::from_ref(left).cast_mut(),
+                ptr::from_ref(right).cast_mut(),
+            )
+        },
     }
 }
 

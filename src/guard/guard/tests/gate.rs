@@ -59,6 +59,26 @@ fn process_that_cannot_pass_the_gate_gives_its_probe_to_another() {
 }
 
 #[test]
+fn process_that_has_waited_in_vain_connects_as_soon_as_it_need_not_wait() {
+    let process = process(OnError::Closed);
+    process.server.is_connected.set(false);
+    let host = &process.guard.host;
+    host.local.note_waiting(0, boot_time() + HOUR);
+    let GateEntry::Place(place) = host.enter_gate(TIMEOUTS) else { panic!("the gate is free") };
+    fill_gate(host, Timeouts { call: Duration::from_secs(60), ..TIMEOUTS });
+    let began = boot_time();
+    let patient = Timeouts { connect: Duration::from_secs(60), ..TIMEOUTS };
+    let report = with_request(&limit(), TAKE, |request| {
+        let request = Request { timeouts: &patient, ..*request };
+        process.guard.decide_without_lease(&request, began)
+    });
+    assert_eq!(report.decided_by, DecidedBy::Policy);
+    assert!(boot_time() - began < 15 * SECOND, "it would wait for a quarter of a minute");
+    host.leave_gate(place, true);
+    assert_eq!(process.call(TAKE).decided_by, DecidedBy::Store);
+}
+
+#[test]
 fn process_waits_at_the_gate_until_others_have_connected() {
     let process = process(OnError::Throw);
     process.server.is_connected.set(false);
@@ -85,7 +105,9 @@ fn only_a_process_that_has_reached_the_server_finds_it_down_at_the_second_failur
             process.guard.host.local.note_reached(0);
         }
         let _ = process.call(TAKE);
-        assert_eq!(process.state() == ServerState::Down, has_reached);
+        let access = process.guard.host.access(0, TIMEOUTS);
+        assert_eq!(access == Access::Probe, has_reached);
+        assert!(matches!(process.state(), ServerState::Up { .. }), "until the probe fails");
     }
 }
 
@@ -101,7 +123,7 @@ fn wait_at_the_gate_is_no_silence_of_the_server() {
         let began_to_wait = now - 100_000_000;
         process.breaker(|all, id| all.note_success(id, Access::Granted, began_to_wait));
         (0..2).for_each(|_| _ = process.call_at(TAKE, began_to_wait));
-        process.state() != ServerState::Down
+        process.guard.host.access(0, TIMEOUTS) == Access::Granted
     };
     assert!((0..20).any(is_up_after_two_failures));
 }
