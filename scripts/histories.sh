@@ -51,7 +51,8 @@ record() {
     # shellcheck disable=SC2086
     "$php" -n $extensions -d apc.enable_cli=1 -d extension="${EXTENSION:-$PWD/target/release/libtoken_bucket.so}" -d memory_limit=1G \
         -d token_bucket.shm_path="$folder/tables" -d token_bucket.shm_size=$size -d token_bucket.on_error=throw \
-        -d token_bucket.deny_cache=0 tests/histories/record.php "$1" "$2" "$folder/run" "${SECONDS_EACH:-5}" ${3+"$3"}
+        -d token_bucket.deny_cache=0 -d token_bucket.test_clock=1 -d token_bucket.warn_of_mistakes=0 \
+        tests/histories/record.php "$1" "$2" "$folder/run" "${SECONDS_EACH:-5}" ${3+"$3"}
 }
 # Every call is explained.
 explained() {
@@ -91,15 +92,17 @@ if [ -n "${SHORT-}" ]; then
     explained limits Redis
     explained compound Redis
     explained permits shared-memory
+    explained numbers shared-memory
     explained leases Redis
     found_out get_and_set_files files
     [ -z "$failed" ]
     exit
 fi
-[ -z "${MINUTES-}" ] || SECONDS_EACH=$((MINUTES * 60 / 36))
+[ -z "${MINUTES-}" ] || SECONDS_EACH=$((MINUTES * 60 / 43))
 for name in shared-memory Redis Cluster Sentinel memcached MariaDB MySQL; do explained limits "$name"; done
 for name in shared-memory Redis Cluster memcached MariaDB MySQL; do explained compound "$name"; done
 for name in shared-memory Redis; do explained permits "$name"; done
+for name in shared-memory Redis Cluster Sentinel memcached MariaDB MySQL; do explained numbers "$name"; done
 for name in Redis memcached MariaDB MySQL; do explained leases "$name"; done
 explained flood full-table
 for fault in stop restart cut; do

@@ -58,6 +58,13 @@ TestClock::freeze($at('2024-06-30 23:00'));
 $both = new Compound($month = new CalendarWindow('array:', 'both', 10, 'month', name: 'month'), new FixedWindow('array:', 'both', 5, 60, name: 'minute'));
 $decision = $both->attempt(3);
 print_r($decision->getHeaders());
+// The policy is that of the unit, whenever the call is made.
+$day = new CalendarWindow('array:', 'day', 10, 'day', 'Europe/Berlin', 'day');
+foreach (['12:48:06', '12:48:08', '23:59:59'] as $time) {
+    TestClock::freeze($at("2024-06-30 $time"));
+    echo implode(' ', $day->attempt()->getHeaders()), "\n";
+}
+TestClock::freeze($at('2024-06-30 23:00'));
 echo json_encode([$decision->settle([12, 3]), $both->attempt()->getDeniedBy(), $month->peek()->getRetryAfter()]), ' ';
 TestClock::advance(3600);
 echo json_encode([$both->attempt()->isAccepted(), $month->peek(0)->getRemainingTokens(), $month->attempt(8, leave: 2)->isAccepted(), $month->attempt(1, 9)->isAccepted()]), ' ';
@@ -98,12 +105,15 @@ in 0 0 24, out 0 86400 24
 out 0 86400 24
 Array
 (
-    [RateLimit-Policy] => "month";q=10;w=3600, "minute";q=5;w=60
+    [RateLimit-Policy] => "month";q=10;w=2592000, "minute";q=5;w=60
     [RateLimit] => "month";r=7;t=3600, "minute";r=2;t=60
 )
+"day";q=10;w=86400 "day";r=9;t=33114
+"day";q=10;w=86400 "day";r=8;t=33112
+"day";q=10;w=86400 "day";r=9;t=79201
 [true,["month"],3600] [true,9,false,false] [false,60]
 int(9)
-object(TokenBucket\CalendarWindow)#6 (4) {
+object(TokenBucket\CalendarWindow)#6 (5) {
   ["identifier"]=>
   string(4) "both"
   ["limit"]=>
@@ -112,4 +122,6 @@ object(TokenBucket\CalendarWindow)#6 (4) {
   string(5) "month"
   ["timezone"]=>
   string(3) "UTC"
+  ["name"]=>
+  string(5) "month"
 }

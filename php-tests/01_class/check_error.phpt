@@ -35,7 +35,7 @@ ValueError: TokenBucket::check(): Argument #1 ($id) must be between 1 and 4096 b
 ValueError: TokenBucket::check(): Argument #1 ($id) must be between 1 and 4096 bytes long
 TypeError: TokenBucket::check(): Argument #1 ($id) must be of type ?string, array given
 TypeError: TokenBucket::check(): Argument #2 ($limit) must be of type ?int, string given
-LogicException: TokenBucket::check() needs a limit: $bucket_capacity and $tokens_per_second missing in TokenBucket::__construct()
-LogicException: TokenBucket::check() needs a limit: $bucket_capacity and $tokens_per_second missing in TokenBucket::__construct()
+LogicException: TokenBucket::check() needs a limit, such as check($id, 10, 300) for 10 in 300 seconds, or $bucket_capacity and $tokens_per_second in TokenBucket::__construct()
+LogicException: TokenBucket::check() needs a limit, such as check($id, 10, 300) for 10 in 300 seconds, or $bucket_capacity and $tokens_per_second in TokenBucket::__construct()
 ArgumentCountError: TokenBucket::check() expects at most 3 arguments, 4 given
 bool(false)

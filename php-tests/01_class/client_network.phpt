@@ -1,5 +1,7 @@
 --TEST--
 client_network(), client_address(): the network of an address, and the client's address behind proxies
+--INI--
+log_errors=0
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';
@@ -39,8 +41,14 @@ $networks = [
     ' 192.0.2.1' => 'unknown',
     '192.0.2.1%eth0' => '192.0.2.1',
     '192.0.2.1/24' => 'unknown',
-    '192.0.2.1:80' => 'unknown',
-    '[2001:db8::1]' => 'unknown',
+    // A port after the address, as some web servers write REMOTE_ADDR.
+    '192.0.2.1:80' => '192.0.2.1',
+    '[2001:db8:1:2::1]' => '2001:db8:1:2::/64',
+    '[2001:db8:1:2::1]:80' => '2001:db8:1:2::/64',
+    '192.0.2.1:' => 'unknown',
+    '192.0.2.1:x' => 'unknown',
+    '[192.0.2.1' => 'unknown',
+    '[2001:db8::1]80' => 'unknown',
     '2001:db8::1::2' => 'unknown',
     ':::' => 'unknown',
     '2001:db8::1%' => 'unknown',
@@ -87,10 +95,37 @@ foreach ([
     ['10.1.2.3', '', '10.1.2.3'],
     ['10.1.2.3', '10.7.7.7', '10.7.7.7'],
     [null, '203.0.113.9', ''],
+    ['10.1.2.3:4711', '203.0.113.9', '203.0.113.9'],
+    ['[2001:db8:ffff::1]:4711', '203.0.113.9', '203.0.113.9'],
+    ['198.51.100.7:4711', '203.0.113.9', '198.51.100.7'],
+    ['unix:', '203.0.113.9', 'unix:'],
+    ['', '203.0.113.9', ''],
 ] as [$remote, $forwarded, $client]) {
     $is = client_address(array_filter(['REMOTE_ADDR' => $remote, 'HTTP_X_FORWARDED_FOR' => $forwarded], is_string(...)), $proxies);
     if ($is !== $client) {
         echo "$remote, $forwarded: $is, not $client\n";
+    }
+}
+// A proxy that reaches the web server by a unix socket. No client can make REMOTE_ADDR so; what a client can write into the header is no
+// such proxy, nor is a request without any REMOTE_ADDR, or one that seems to come from a path.
+foreach ([
+    ['unix:', '203.0.113.9', '203.0.113.9'],
+    ['', '203.0.113.9', '203.0.113.9'],
+    ['unix:', '203.0.113.9, 198.51.100.7', '198.51.100.7'],
+    ['unix:', '203.0.113.9, 10.4.5.6', '203.0.113.9'],
+    ['unix:', null, 'unix:'],
+    ['unix:', '203.0.113.9, unix:', 'unix:'],
+    ['10.1.2.3', '203.0.113.9, unix:', 'unix:'],
+    ['10.1.2.3', '203.0.113.9, unix:, 10.4.5.6', 'unix:'],
+    ['unix:/run/other.sock', '203.0.113.9', 'unix:/run/other.sock'],
+    ['UNIX:', '203.0.113.9', 'UNIX:'],
+    ['unix', '203.0.113.9', 'unix'],
+    ['198.51.100.7', '203.0.113.9', '198.51.100.7'],
+    [null, '203.0.113.9', ''],
+] as [$remote, $forwarded, $client]) {
+    $is = client_address(array_filter(['REMOTE_ADDR' => $remote, 'HTTP_X_FORWARDED_FOR' => $forwarded], is_string(...)), ['unix:', '10.0.0.0/8']);
+    if ($is !== $client) {
+        echo "unix: $remote, $forwarded: $is, not $client\n";
     }
 }
 // A network trusts its own addresses only: no other family, no other network.
@@ -117,7 +152,7 @@ echo TokenBucket::per('array:', 'login:' . client_network(client_address(['REMOT
 echo TokenBucket::per('array:', 'login:2001:db8:1:2::/64', 1, 60)->consume() ? "accepted\n" : "denied\n";
 ?>
 --EXPECT--
-39 addresses
+44 addresses
 ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128 192.0.2.1
 ffff:ffff:ffff:ffff::/64 192.0.2.1
 ffff:ffff:ffff:fff0::/60 192.0.2.1

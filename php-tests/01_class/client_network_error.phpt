@@ -1,5 +1,7 @@
 --TEST--
 client_network(), client_address(): Parameters are correctly validated
+--INI--
+log_errors=0
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';
@@ -31,7 +33,7 @@ thrown(
     fn () => client_address([], [['10.0.0.0/8']]),
 );
 // A mistake in a trusted proxy is reported, whether the proxy is needed or not.
-foreach (['10.0.0.0/', '10.0.0.0/x', '10.0.0.0/-1', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/+8', '10.0.0.0/ 8', '/8', '10/8', '', '::/129', '::ffff:10.0.0.0/95', 'unix:', 'x/0', 'localhost', "10.0.0.0/8\n", ' 10.0.0.0/8', "10.0.0.1\0", "\xff", '10.0.0.0/99999999999999999999', 'ü"'] as $mistake) {
+foreach (['10.0.0.0/', '10.0.0.0/x', '10.0.0.0/-1', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/+8', '10.0.0.0/ 8', '/8', '10/8', '', '::/129', '::ffff:10.0.0.0/95', 'unix', 'x/0', 'localhost', "10.0.0.0/8\n", ' 10.0.0.0/8', "10.0.0.1\0", "\xff", '10.0.0.0/99999999999999999999', 'ü"'] as $mistake) {
     thrown(fn () => client_address(['REMOTE_ADDR' => '192.0.2.1'], ['10.0.0.0/8', $mistake]));
 }
 ?>
@@ -58,24 +60,24 @@ TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be o
 TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be a list of strings
 TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be a list of strings
 TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be a list of strings
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/x" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/-1" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/33" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/8/8" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/+8" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/ 8" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "/8" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10/8" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "::/129" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "::ffff:10.0.0.0/95" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "unix:" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "x/0" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "localhost" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/8\n" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, " 10.0.0.0/8" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.1\0" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "�" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/99999999999999999999" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "ü\"" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.0/" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.0/x" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.0/-1" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.0/33" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.0/8/8" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.0/+8" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.0/ 8" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "/8" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10/8" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "::/129" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "::ffff:10.0.0.0/95" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "unix" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "x/0" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "localhost" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.0/8\n" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", " 10.0.0.0/8" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.1\0" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "�" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.0/99999999999999999999" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "ü\"" given

@@ -202,13 +202,34 @@ count-a: 3 2 1 0 {"count-a:x":1}
 count-b: 8 3 5 0 {"count-b:x":5}
 count-c: 2 2 0 1 {"count-c:x":1}
 object(TokenBucket\Compound)#%d (1) {
-  ["identifiers"]=>
+  ["limiters"]=>
   array(3) {
     [0]=>
-    string(9) "count-a:x"
+    array(3) {
+      ["identifier"]=>
+      string(9) "count-a:x"
+      ["bucket_capacity"]=>
+      int(5)
+      ["tokens_per_second"]=>
+      float(0.08333333333333333)
+    }
     [1]=>
-    string(9) "count-b:x"
+    array(3) {
+      ["identifier"]=>
+      string(9) "count-b:x"
+      ["limit"]=>
+      int(2)
+      ["interval"]=>
+      float(60)
+    }
     [2]=>
-    string(9) "count-c:x"
+    array(3) {
+      ["identifier"]=>
+      string(9) "count-c:x"
+      ["limit"]=>
+      int(1)
+      ["interval"]=>
+      float(60)
+    }
   }
 }

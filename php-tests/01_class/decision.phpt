@@ -74,7 +74,7 @@ float(0.333333334)
 bool(false)
 bool(true)
 {"accepted":false,"limit":1,"remaining_tokens":0,"retry_after":null,"reset_after":0.333333334,"wait":0,"degraded":false,"would_deny":true}
-object(TokenBucket\Decision)#%d (8) {
+object(TokenBucket\Decision)#%d (11) {
   ["accepted"]=>
   bool(false)
   ["limit"]=>
@@ -91,6 +91,16 @@ object(TokenBucket\Decision)#%d (8) {
   bool(false)
   ["would_deny"]=>
   bool(true)
+  ["tokens"]=>
+  int(0)
+  ["denied_by"]=>
+  array(1) {
+    [0]=>
+    string(7) "default"
+  }
+  ["charged_to"]=>
+  array(0) {
+  }
 }
 Error: Call to private TokenBucket\Decision::__construct() from global scope
 Error: Trying to clone an uncloneable object of class TokenBucket\Decision

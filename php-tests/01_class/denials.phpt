@@ -69,6 +69,12 @@ show('odd', "\0\xff " . str_repeat('n', 200));
 show('login', '192.0.2.2');
 show('nothing');
 
+echo "the client is the beginning of a longer one\n";
+foreach (['pair:192.0.2.1 anna', 'pair:2001:db8::1:5', 'pair:2001:db8::1 eve', 'pair:api:key', '192.0.2.1:8080'] as $identifier) {
+    (new TokenBucket('array:', $identifier, 1, 1, 'pair'))->consume(2);
+}
+array_map(fn (string $client) => [print("$client?\n"), show('pair', $client)], ['192.0.2.1', '192.0.2', '192.0.2.1 ann', '2001:db8::1', '2001:db8:', 'api', 'api:k']);
+
 echo "no identifiers\n";
 ini_set('token_bucket.track_identifiers', '0');
 (new TokenBucket('array:', 'untracked:x', 1, 1))->consume(2);
@@ -124,6 +130,18 @@ the client: the identifier, or what stands behind the name
 2 times login login:192.0.2.1: token_bucket 2/300, blocked, store
 5 times login login:192.0.2.1: token_bucket 2/300, empty, store
 1 times odd odd:\000\377 n...: token_bucket 1/1, empty, store
+the client is the beginning of a longer one
+192.0.2.1?
+1 times pair 192.0.2.1:8080: token_bucket 1/1, empty, store
+1 times pair pair:192.0.2.1 anna: token_bucket 1/1, empty, store
+192.0.2?
+192.0.2.1 ann?
+2001:db8::1?
+1 times pair pair:2001:db8::1 eve: token_bucket 1/1, empty, store
+2001:db8:?
+api?
+1 times pair pair:api:key: token_bucket 1/1, empty, store
+api:k?
 no identifiers
 2 times untracked null: token_bucket 1/1, empty, store
 2 times second null: fixed_window 1/10, empty, store
@@ -131,7 +149,7 @@ no identifiers
 prefixes
 bool(true)
 1 times other other:x: token_bucket 1/1, empty, store
-16 of the prefix
+21 of the prefix
 0
 300, the latest many:299; in status() 100
 TypeError: TokenBucket\denials(): Argument #1 ($name) must be of type ?string, array given

@@ -47,7 +47,7 @@ echo json_encode($row), "\n";
 @unlink(__DIR__ . '/limiter_calendar.limits.ini');
 ?>
 --EXPECT--
-object(TokenBucket\CalendarWindow)#2 (4) {
+object(TokenBucket\CalendarWindow)#2 (5) {
   ["identifier"]=>
   string(7) "month:x"
   ["limit"]=>
@@ -56,6 +56,8 @@ object(TokenBucket\CalendarWindow)#2 (4) {
   string(5) "month"
   ["timezone"]=>
   string(13) "Europe/Berlin"
+  ["name"]=>
+  string(5) "month"
 }
 [true,false,true,["month"]] 0/8
 [["minute"],9] 0/7

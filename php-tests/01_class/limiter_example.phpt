@@ -46,8 +46,8 @@ TokenBucket "login_account";q=100;w=3600
 TokenBucket\SlidingWindow "contact_form";q=3;w=600
 TokenBucket\FixedWindow "export";q=50;w=86400
 TokenBucket "search_batch";q=30;w=60
-TokenBucket\FirstOf "included";q=10000;w=2673800
-TokenBucket\CalendarWindow "included";q=10000;w=2673800
+TokenBucket\FirstOf "included";q=10000;w=2674800
+TokenBucket\CalendarWindow "included";q=10000;w=2674800
 TokenBucket\FixedWindow "credits";q=5000;w=31536000
 TokenBucket "page";q=120;w=60
 TokenBucket\ConcurrencyLimit

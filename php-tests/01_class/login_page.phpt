@@ -20,6 +20,10 @@ foreach (['login' => $recipe, 'escalating_block' => $count_failure] as $example 
     $page = file_get_contents("$root/examples/$example.php");
     echo "examples/$example.php: ", str_contains(without_indentation($page), without_indentation($code)) ? 'the same' : "another than\n$code", "\n";
 }
+preg_match_all('/per\(.*, (\d+), (\d+), \'(\w+)\'\);/', $recipe, $limits, PREG_SET_ORDER);
+foreach ($limits as [, $limit, $interval, $name]) {
+    echo "the recipe: $name $limit in $interval s\n";
+}
 foreach (parse_ini_file("$root/share/limits.ini", true) as $name => $limit) {
     echo str_starts_with($name, 'login_') ? "limits.ini: $name {$limit['limit']} in {$limit['interval']} s\n" : '';
 }
@@ -80,20 +84,23 @@ $unlocks = [
     'for another user' => unlock('ann', $joe, $query['ticket'], $query['signature'], '192.0.2.3'),
     'of an earlier password' => unlock('joe', "{$joe}x", $query['ticket'], $query['signature'], '192.0.2.3'),
     'too late' => unlock('joe', $joe, $late = time() - 1 . '-0', unlock_signature('joe', $joe, $late), '192.0.2.3'),
-    'right' => unlock('joe', $joe, $query['ticket'], $query['signature'], '192.0.2.3'),
+    'on the phone' => unlock('joe', $joe, $query['ticket'], $query['signature'], '192.0.2.9'),
+    'then on the device that is denied' => unlock('joe', $joe, $query['ticket'], $query['signature'], '192.0.2.3'),
     'used twice' => unlock('joe', $joe, $query['ticket'], $query['signature'], '192.0.2.3'),
 ];
 foreach ($unlocks as $what => $result) {
-    echo "$what: ", json_encode($result), "\n";
+    echo "$what: $result->name\n";
 }
 echo 'then: ', log_in('192.0.2.3', 'joe', 'secret'), "\n";
+array_map(fn () => log_in('192.0.2.9', 'joe', 'guess'), range(1, 6));
+echo 'used, and denied elsewhere: ', unlock('joe', $joe, $query['ticket'], $query['signature'], '192.0.2.9')->name, "\n";
 
 // A block of the user at the network is lifted, that of the network is not.
 TokenBucket::per(null, 'login:192.0.2.4 joe', 5, 300)->block(600);
 TokenBucket::per(null, 'login:192.0.2.5', 30, 300)->block(600);
 foreach (['192.0.2.4', '192.0.2.5'] as $network) {
     $query = $given(unlock_link('joe', $joe, $network));
-    echo "$network: ", log_in($network, 'joe', 'secret'), ', ', json_encode(unlock('joe', $joe, $query['ticket'], $query['signature'], $network)), ', ', log_in($network, 'joe', 'secret'), "\n";
+    echo "$network: ", log_in($network, 'joe', 'secret'), ', ', unlock('joe', $joe, $query['ticket'], $query['signature'], $network)->name, ', ', log_in($network, 'joe', 'secret'), "\n";
 }
 echo 'a fourth mail within the hour: ', json_encode(unlock_link('joe', $joe, '192.0.2.6')), "\n";
 counted('mails for a network', array_map(fn (int $i) => is_string(unlock_link("user$i", $joe, '192.0.2.7')), range(1, 12)));
@@ -107,6 +114,8 @@ try {
 --EXPECT--
 examples/login.php: the same
 examples/escalating_block.php: the same
+the recipe: login_network 30 in 300 s
+the recipe: login_pair 5 in 300 s
 limits.ini: login_network 30 in 300 s
 limits.ini: login_pair 5 in 300 s
 limits.ini: login_account 100 in 3600 s
@@ -117,16 +126,18 @@ with it solved: 200
 a machine that solves it: {"403":5,"429":15}
 is asked for the captcha: false
 denied: 429
-forged: false
-prolonged: false
-for another user: false
-of an earlier password: false
-too late: false
-right: true
-used twice: false
+forged: Invalid
+prolonged: Invalid
+for another user: Invalid
+of an earlier password: Invalid
+too late: Invalid
+on the phone: Nothing
+then on the device that is denied: Lifted
+used twice: Invalid
 then: 200
-192.0.2.4: 429, true, 200
-192.0.2.5: 429, true, 429
+used, and denied elsewhere: Invalid
+192.0.2.4: 429, Lifted, 200
+192.0.2.5: 429, Network, 429
 a fourth mail within the hour: null
 mails for a network: {"true":10,"false":2}
 LOGIN_KEY is not set

@@ -155,7 +155,7 @@ static: 1, closure: [true,1], generator: 1 1 0, cycle: 1 0 [true]
 exception: 1 0
 finally: Error 0
 outlives: [true,0] 0
-equal: [false,true] [[],"{}",false]
+equal: [false,true] [{"identifier":"permit","lifetime":10},"{}",false]
 weak: [null,0,1]
 object(TokenBucket\Permit)#%d (2) {
   ["identifier"]=>
@@ -171,7 +171,7 @@ static: 1, closure: [true,1], generator: 1 1 0, cycle: 1 0 [true]
 exception: 1 0
 finally: Error 0
 outlives: [true,0] 0
-equal: [false,true] [[],"{}",false]
+equal: [false,true] [{"identifier":"permit","lifetime":10},"{}",false]
 weak: [null,0,1]
 bool(true)
 shutdown: 4

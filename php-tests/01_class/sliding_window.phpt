@@ -219,11 +219,13 @@ object(TokenBucket\SlidingWindow)#%d (3) {
   ["interval"]=>
   float(6)
 }
-object(TokenBucket\SlidingWindow)#%d (3) {
+object(TokenBucket\SlidingWindow)#%d (4) {
   ["identifier"]=>
   string(5) "named"
   ["limit"]=>
   int(5)
   ["interval"]=>
   float(0.5)
+  ["name"]=>
+  string(6) "a name"
 }

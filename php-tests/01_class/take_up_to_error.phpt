@@ -9,7 +9,6 @@ $bucket = TokenBucket::per('array:', 'x', 5, 60);
 thrown(
     fn () => $bucket->takeUpTo(),
     fn () => $bucket->takeUpTo(1, 1, 1, 1),
-    fn () => $bucket->takeUpTo(0),
     fn () => $bucket->takeUpTo(-1),
     fn () => $bucket->takeUpTo(PHP_INT_MIN),
     fn () => $bucket->takeUpTo('many'),
@@ -17,6 +16,7 @@ thrown(
     fn () => $bucket->takeUpTo(3, -1),
     fn () => $bucket->takeUpTo(3, 4),
     fn () => $bucket->takeUpTo(0, 0),
+    fn () => $bucket->takeUpTo(0, 2),
     fn () => $bucket->takeUpTo(3, []),
     fn () => $bucket->takeUpTo(least: 3),
     fn () => (new TokenBucket('array:', 'x'))->takeUpTo(1),
@@ -27,14 +27,14 @@ thrown(
 --EXPECT--
 ArgumentCountError: TokenBucket::takeUpTo() expects at least 1 argument, 0 given
 ArgumentCountError: TokenBucket::takeUpTo() expects at most 3 arguments, 4 given
-ValueError: TokenBucket::takeUpTo(): Argument #1 ($most) must be greater than 0
-ValueError: TokenBucket::takeUpTo(): Argument #1 ($most) must be greater than 0
-ValueError: TokenBucket::takeUpTo(): Argument #1 ($most) must be greater than 0
+ValueError: TokenBucket::takeUpTo(): Argument #1 ($most) must be greater than or equal to 0
+ValueError: TokenBucket::takeUpTo(): Argument #1 ($most) must be greater than or equal to 0
 TypeError: TokenBucket::takeUpTo(): Argument #1 ($most) must be of type int, string given
 ValueError: TokenBucket::takeUpTo(): Argument #2 ($least) must be between 1 and $most
 ValueError: TokenBucket::takeUpTo(): Argument #2 ($least) must be between 1 and $most
 ValueError: TokenBucket::takeUpTo(): Argument #2 ($least) must be between 1 and $most
-ValueError: TokenBucket::takeUpTo(): Argument #1 ($most) must be greater than 0
+ValueError: TokenBucket::takeUpTo(): Argument #2 ($least) must be between 1 and $most
+ValueError: TokenBucket::takeUpTo(): Argument #2 ($least) must be between 1 and $most
 TypeError: TokenBucket::takeUpTo(): Argument #2 ($least) must be of type int, array given
 ArgumentCountError: TokenBucket::takeUpTo(): Argument #1 ($most) not passed
 LogicException: TokenBucket::takeUpTo() needs a limit: $bucket_capacity and $tokens_per_second missing in TokenBucket::__construct()

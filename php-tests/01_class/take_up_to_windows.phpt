@@ -16,7 +16,11 @@ foreach (['shm:', 'array:', 'array:?enforce=0'] as $dsn) {
         // What was taken is given back, not what was asked for.
         echo '    given back ', json_encode($last->refund()), ", left {$limit->peek()->getRemainingTokens()}";
         TestClock::advance(20);
-        echo ", later {$show($limit->takeUpTo(PHP_INT_MAX, 10))}\n";
+        echo ", later {$show($limit->takeUpTo(PHP_INT_MAX, 10))}";
+        // A batch without entries asks for nothing, which an empty limit has. A block denies it, as any call.
+        echo ", nothing {$show($limit->takeUpTo(count([])))}{$show($limit->takeUpTo(0, leave: 1))}";
+        $limit->block(5);
+        echo "{$show($limit->takeUpTo(0))}\n";
     }
 }
 // In advance from a leaky bucket, which is a token bucket that counts the other way.
@@ -27,33 +31,33 @@ echo $reserved->getWait(), ' ', json_encode([$reserved->wait(), $leaky->reserve(
 thrown(
     fn () => $leaky->reserve(-1),
     fn () => $leaky->reserve(1, -1),
-    fn () => $leaky->takeUpTo(0),
+    fn () => $leaky->takeUpTo(-1),
     fn () => $limit->takeUpTo(2, 3),
     fn () => $limit->reserve(),
 );
 ?>
 --EXPECT--
 LeakyBucket: [true,4,6,0] [true,6,0,0] [false,0,0,2] [false,0,0,null]
-    given back true, left 6, later [true,10,0,0]
+    given back true, left 6, later [true,10,0,0], nothing [true,0,0,0][false,0,0,2][false,0,0,5]
 FixedWindow: [true,4,6,0] [true,6,0,0] [false,0,0,20] [false,0,0,null]
-    given back true, left 6, later [true,10,0,0]
+    given back true, left 6, later [true,10,0,0], nothing [true,0,0,0][false,0,0,20][false,0,0,5]
 SlidingWindow: [true,4,6,0] [true,6,0,0] [false,0,0,20] [false,0,0,null]
-    given back true, left 6, later [true,10,0,0]
+    given back true, left 6, later [true,10,0,0], nothing [true,0,0,0][false,0,0,20][false,0,0,5]
 LeakyBucket: [true,4,6,0] [true,6,0,0] [false,0,0,2] [false,0,0,null]
-    given back true, left 6, later [true,10,0,0]
+    given back true, left 6, later [true,10,0,0], nothing [true,0,0,0][false,0,0,2][false,0,0,5]
 FixedWindow: [true,4,6,0] [true,6,0,0] [false,0,0,20] [false,0,0,null]
-    given back true, left 6, later [true,10,0,0]
+    given back true, left 6, later [true,10,0,0], nothing [true,0,0,0][false,0,0,20][false,0,0,5]
 SlidingWindow: [true,4,6,0] [true,6,0,0] [false,0,0,20] [false,0,0,null]
-    given back true, left 6, later [true,10,0,0]
+    given back true, left 6, later [true,10,0,0], nothing [true,0,0,0][false,0,0,20][false,0,0,5]
 LeakyBucket: [true,4,6,0] [true,6,0,0] [true,2,0,0] [true,11,0,0]
-    given back true, left 6, later [true,10,0,0]
+    given back true, left 6, later [true,10,0,0], nothing [true,0,0,0][true,0,0,0][true,0,0,0]
 FixedWindow: [true,4,6,0] [true,6,0,0] [true,2,0,0] [true,11,0,0]
-    given back true, left 6, later [true,10,0,0]
+    given back true, left 6, later [true,10,0,0], nothing [true,0,0,0][true,0,0,0][true,0,0,0]
 SlidingWindow: [true,4,6,0] [true,6,0,0] [true,2,0,0] [true,11,0,0]
-    given back true, left 6, later [true,10,0,0]
+    given back true, left 6, later [true,10,0,0], nothing [true,0,0,0][true,0,0,0][true,0,0,0]
 5 [true,false,false]
 ValueError: TokenBucket\LeakyBucket::reserve(): Argument #1 ($tokens) must be greater than or equal to 0
 ValueError: TokenBucket\LeakyBucket::reserve(): Argument #2 ($maxWait) must be greater than or equal to 0
-ValueError: TokenBucket\LeakyBucket::takeUpTo(): Argument #1 ($most) must be greater than 0
+ValueError: TokenBucket\LeakyBucket::takeUpTo(): Argument #1 ($most) must be greater than or equal to 0
 ValueError: TokenBucket\SlidingWindow::takeUpTo(): Argument #2 ($least) must be between 1 and $most
 Error: Call to undefined method TokenBucket\SlidingWindow::reserve()

@@ -29,6 +29,21 @@ run('in a Compound', $two . '$both = new Compound($loose, new FixedWindow(null, 
 run('a given name', 'foreach ([5, 7, 5] as $limit) { (new FixedWindow(null, "joe@example.org", $limit, 60, name: "mail"))->consume(); }');
 run('no name', 'foreach ([5, 7, 5] as $limit) { (new FixedWindow(null, "192.0.2.1", $limit, 60))->consume(); }');
 run('in one process', 'foreach ([5, 7, 5] as $limit) { (new FixedWindow("array:", "a", $limit, 60))->consume(); }');
+// Ten calls under each limit, by pages that make new objects each time, after other keys were called.
+$page = fn (string $name): string => <<<PHP
+    TokenBucket::per(null, 'other:192.0.2.9', 5, 300)->consume();
+    for (\$client = 0; \$client < 20; \$client++) {
+        for (\$i = 0; \$i < 10; \$i++) {
+            foreach ([5, 100] as \$limit) { TokenBucket::per(null, "$name:192.0.2.\$client", \$limit, 300)->consume(); }
+        }
+    }
+    PHP;
+// Which of the two is named first depends on the call at which the key's place was free.
+ob_start(fn (string $text): string => preg_replace('/: (10+ in 300 s) and (5 in 300 s)/', ': $2 and $1', $text));
+run('while others are called', $page('login'));
+run('two names', $page('login') . $page('search'));
+run('by check() of several clients', '$bucket = new TokenBucket(null, "x", name: "whois"); $bucket->check("other", 9, 9); for ($client = 0; $client < 20; $client++) { for ($i = 0; $i < 10; $i++) { foreach ([5, 10] as $limit) { $bucket->check("192.0.2.$client", $limit, 300); } } }');
+ob_end_flush();
 echo "\nNothing is said of:\n";
 run('a limit that changes', [$two . '$strict->consume(); $strict->consume();', $two . '$loose->consume();', $two . '$loose->consume();']);
 run('calls that take nothing', $two . '$strict->consume(); $loose->peek(); $loose->block(1); $loose->reset(); $strict->consume();');
@@ -58,6 +73,17 @@ Warning: TokenBucket\FixedWindow::consume(): Two limits on one identifier overwr
 
 in one process: 
 Warning: TokenBucket\FixedWindow::consume(): Two limits on one identifier overwrite each other: 5 in 60 s and 7 in 60 s; an identifier must have one limit
+
+while others are called: 
+Warning: TokenBucket::consume(): Two limits on one identifier of "login" overwrite each other: 5 in 300 s and 100 in 300 s; an identifier must have one limit
+
+two names: 
+Warning: TokenBucket::consume(): Two limits on one identifier of "login" overwrite each other: 5 in 300 s and 100 in 300 s; an identifier must have one limit
+
+Warning: TokenBucket::consume(): Two limits on one identifier of "search" overwrite each other: 5 in 300 s and 100 in 300 s; an identifier must have one limit
+
+by check() of several clients: 
+Warning: TokenBucket::check(): Two limits on one identifier of "whois" overwrite each other: 5 in 300 s and 10 in 300 s; an identifier must have one limit
 
 
 Nothing is said of:

@@ -44,6 +44,7 @@ $settings = [
     'completion_type' => "'RELEASE'",
     'innodb_deadlock_detect' => '0',
     'character_set_server' => "'utf16'",
+    'sql_select_limit' => '0',
 ];
 $clock = new TokenBucket($dsn, 'clock', 1, 0.0001);
 $clock->consume();
@@ -59,6 +60,8 @@ foreach ($settings as $name => $value) {
     $new = new TokenBucket($server->dsn('timeout_ms=' . $timeout--), 'clock', 1, 0.0001);
     echo $new->consume() ? ', let in' : '', $clock->consume() ? ', let in' : '', "\n";
 }
+// The client of this test would see nothing of its own, either.
+$server->sql('SET GLOBAL sql_select_limit = 18446744073709551615');
 foreach (['READ-UNCOMMITTED', 'READ-COMMITTED', 'REPEATABLE-READ'] as $level) {
     $server->sql("SET GLOBAL $level_name = '$level'; SELECT 'set'") === 'set' || exit("$level cannot be set");
     echo "$level: ", strict_counts($server->dsn("prefix=$level:"), 'x'), "\n";
@@ -84,6 +87,7 @@ div_precision_increment: 100, 100, 100
 completion_type: 100, 100, 100
 innodb_deadlock_detect: 100, 100, 100
 character_set_server: 100, 100, 100
+sql_select_limit: 100, 100, 100
 READ-UNCOMMITTED: 100, 100, 100
 READ-COMMITTED: 100, 100, 100
 REPEATABLE-READ: 100, 100, 100

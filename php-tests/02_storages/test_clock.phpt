@@ -61,4 +61,4 @@ ValueError: TokenBucket\TestClock::advance(): Argument #1 ($seconds) must keep t
 NULL
 ValueError: TokenBucket\TestClock::advance(): Argument #1 ($seconds) must keep the clock between 0 and 4000000000 seconds
 TypeError: TokenBucket\TestClock::advance(): Argument #1 ($seconds) must be of type float, string given
-Error: Cannot instantiate abstract class TokenBucket\TestClock
+Error: Call to private TokenBucket\TestClock::__construct() from global scope

@@ -55,7 +55,7 @@ storage=shm:a b
 Warning: PHP Startup: token_bucket.storage must be a storage DSN (Shared memory name "a b" must be 1 to 64 letters, digits, "_" or "-"); until it is, there is no default storage
 shm: not frozen, no default storage
 storage=shm:?x
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (Unknown parameter "x" in the storage DSN, known are: prefix, on_error, enforce, lease, timeout_ms, connect_timeout_ms); until it is, there is no default storage
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (an ini file has probably cut it at ";", "(", "!", "?" or the like: write it in double quotes. As it is: Unknown parameter "x" in the storage DSN, known are: prefix, on_error, enforce, lease, timeout_ms, connect_timeout_ms); until it is, there is no default storage
 shm: not frozen, no default storage
 storage=array:y
 Warning: PHP Startup: token_bucket.storage must be a storage DSN (DSN "array:" takes nothing after the colon); until it is, there is no default storage

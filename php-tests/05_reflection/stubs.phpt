@@ -134,7 +134,11 @@ foreach (array_filter($files) as $name) {
         echo $name, ' differs: ', json_encode(['stub' => $stub, 'real' => $real], JSON_PRETTY_PRINT), "\n";
     }
 }
+// Only those that an application may extend are not final.
+$open = array_filter(array_keys($names), fn (string $name) => !(new ReflectionClass($name))->isFinal() && !(new ReflectionClass($name))->isInterface());
+echo 'to extend: ', implode(', ', array_values(array_filter($open, fn (string $name) => !is_subclass_of($name, Throwable::class)))), "\n";
 echo count(array_filter($files)), " classes, ", count($files), " stubs\n";
 ?>
 --EXPECT--
+to extend: TokenBucket
 23 classes, 34 stubs

@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: examples/api.php charges three limits at once, and every answer has the rate-limit fields
+php-fpm: examples/api.php charges three limits at once, every answer has the rate-limit fields, and 30 of 300 guessed keys of a network are looked at
 --EXTENSIONS--
 pcntl
 posix
@@ -16,10 +16,10 @@ $fpm = new Fpm(['www' => [
 $fpm->script('freeze.php', '<?php TokenBucket\TestClock::freeze((float) $_SERVER["TIME"]);');
 $fpm->script('api.php', file_get_contents(dirname(__DIR__, 2) . '/examples/api.php'));
 
-function call(string $key, float $time): Answer
+function call(string $key, float $time, string $address = '192.0.2.1'): Answer
 {
     global $fpm;
-    return $fpm->request('www', 'api.php', params: ['HTTP_X_API_KEY' => $key, 'TIME' => (string) $time]);
+    return $fpm->request('www', 'api.php', params: ['HTTP_X_API_KEY' => $key, 'TIME' => (string) $time, 'REMOTE_ADDR' => $address]);
 }
 
 /** @return list<int> the statuses of the same call, many times */
@@ -51,27 +51,36 @@ for ($second = 1001; $second <= 1030; $second++) {
 }
 echo "for the rest of the day: $accepted\n";
 show('then', call('alpha-key', 1031));
-show('a day after the first', call('alpha-key', 1000 + 86401));
+show('a second before midnight', call('alpha-key', 86399));
+show('at midnight', call('alpha-key', 86400));
+
+// Guesses at a key: a network has 30 wrong ones, then its right ones are denied, too: an answer must not show that a guess was right.
+$guesses = array_map(fn (int $i): int => call("guess$i", 200_000, '192.0.2.2')->status, range(1, 300));
+echo '300 guesses of one network: ', json_encode(array_count_values($guesses)), ', the right key there: ', call('alpha-key', 200_000, '192.0.2.2')->status,
+    ', elsewhere: ', call('alpha-key', 200_000)->status, "\n";
+show('the next guess', call('guess', 200_000, '192.0.2.2'));
+$right = array_map(fn (int $second): int => call('alpha-key', $second, '192.0.2.3')->status, range(200_001, 200_100));
+echo 'right keys are no guesses: ', json_encode(array_count_values($right)), "\n";
 ?>
 --EXPECT--
 the first: 200
   content-type: application/json
   ratelimit-policy: "per-second";q=10;w=1, "per-day";q=200;w=86400, "all-customers";q=15;w=1
-  ratelimit: "per-second";r=9;t=1, "per-day";r=199;t=86400, "all-customers";r=14;t=1
+  ratelimit: "per-second";r=9;t=1, "per-day";r=199;t=85400, "all-customers";r=14;t=1
   retry-after: -
   {"customer":"alpha"}
 {"200":9}
 the eleventh in a second: 429
   content-type: application/problem+json
   ratelimit-policy: "per-second";q=10;w=1, "per-day";q=200;w=86400, "all-customers";q=15;w=1
-  ratelimit: "per-second";r=0;t=1, "per-day";r=190;t=86400, "all-customers";r=5;t=1
+  ratelimit: "per-second";r=0;t=1, "per-day";r=190;t=85400, "all-customers";r=5;t=1
   retry-after: 1
   {"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 1 second.","violated-policies":["per-second"]}
 another customer: {"200":5}
 the sixteenth of all: 429
   content-type: application/problem+json
   ratelimit-policy: "per-second";q=10;w=1, "per-day";q=200;w=86400, "all-customers";q=15;w=1
-  ratelimit: "per-second";r=5;t=1, "per-day";r=195;t=86400, "all-customers";r=0;t=1
+  ratelimit: "per-second";r=5;t=1, "per-day";r=195;t=85400, "all-customers";r=0;t=1
   retry-after: 1
   {"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 1 second.","violated-policies":["all-customers"]}
 without a key: 401
@@ -84,12 +93,26 @@ for the rest of the day: 190
 then: 429
   content-type: application/problem+json
   ratelimit-policy: "per-second";q=10;w=1, "per-day";q=200;w=86400, "all-customers";q=15;w=1
-  ratelimit: "per-second";r=10;t=1, "per-day";r=0;t=86369, "all-customers";r=15;t=1
-  retry-after: 86369
-  {"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 86369 seconds.","violated-policies":["per-day"]}
-a day after the first: 200
+  ratelimit: "per-second";r=10;t=1, "per-day";r=0;t=85369, "all-customers";r=15;t=1
+  retry-after: 85369
+  {"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 85369 seconds.","violated-policies":["per-day"]}
+a second before midnight: 429
+  content-type: application/problem+json
+  ratelimit-policy: "per-second";q=10;w=1, "per-day";q=200;w=86400, "all-customers";q=15;w=1
+  ratelimit: "per-second";r=10;t=1, "per-day";r=0;t=1, "all-customers";r=15;t=1
+  retry-after: 1
+  {"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 1 second.","violated-policies":["per-day"]}
+at midnight: 200
   content-type: application/json
   ratelimit-policy: "per-second";q=10;w=1, "per-day";q=200;w=86400, "all-customers";q=15;w=1
   ratelimit: "per-second";r=9;t=1, "per-day";r=199;t=86400, "all-customers";r=14;t=1
   retry-after: -
   {"customer":"alpha"}
+300 guesses of one network: {"401":30,"429":270}, the right key there: 429, elsewhere: 200
+the next guess: 429
+  content-type: application/problem+json
+  ratelimit-policy: "wrong-keys";q=30;w=300
+  ratelimit: "wrong-keys";r=0;t=10
+  retry-after: 10
+  {"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 10 seconds.","violated-policies":["wrong-keys"]}
+right keys are no guesses: {"200":100}

@@ -30,7 +30,7 @@ $fpm->script('login.php', <<<'CODE'
 
 $fpm->script('code.php', <<<'CODE'
     <?php
-    echo TokenBucket::per(null, "code:$_GET[user]", 3, 360000)->consume() ? 'passed ' : 'denied ';
+    echo TokenBucket::per(null, "code:$_GET[user]", 3, 345600)->consume() ? 'passed ' : 'denied ';
     CODE);
 
 /** Runs the command, and prints what it prints and its exit code. */
@@ -75,7 +75,7 @@ echo $fpm->request('shop', 'code.php', ['user' => 'eve'])->body, "\n";
 command('top', 'code', $pool);
 command('reset', '--identifier', 'code:eve', $pool);
 echo $fpm->request('shop', 'code.php', ['user' => 'eve'])->body, "\n";
-command('peek', '--identifier', 'code:eve', '--limit', '3', '--interval', '360000', $pool);
+command('peek', '--identifier', 'code:eve', '--limit', '3', '--interval', '345600', $pool);
 
 // The tables are the pool's user's, also when root runs the command.
 echo implode(' ', array_unique(array_map(fn (string $file): string => posix_getpwuid(fileowner($file))['name'], glob("$fpm->tables/*")))), "\n";
@@ -116,7 +116,7 @@ shop                                2      524,032            0          0
 $ token-bucket denials --pool=FOLDER/fpm.conf
 TIME UTC  login_network    login_network:198.51.100.7               2 times since TIME: 3 in 4 d 4 h, used up
 $ token-bucket denials login_network 203.0.113.9 --pool=FOLDER/fpm.conf
-No such call was denied, as far as the log reaches.
+No call of 203.0.113.9 was denied by login_network: under the prefix "shop:" the log has one entry since TIME UTC.
 $ token-bucket reset login_network 198.51.100.7 --pool=FOLDER/fpm.conf
 login_network 198.51.100.7: reset
 passed 
@@ -138,7 +138,7 @@ $ token-bucket top code --pool=FOLDER/fpm.conf
 $ token-bucket reset --identifier code:eve --pool=FOLDER/fpm.conf
 code:eve: reset
 passed 
-$ token-bucket peek --identifier code:eve --limit 3 --interval 360000 --pool=FOLDER/fpm.conf
+$ token-bucket peek --identifier code:eve --limit 3 --interval 345600 --pool=FOLDER/fpm.conf
 code:eve: 2 of 3 left
 www-data
 $ token-bucket status
@@ -175,7 +175,7 @@ $ token-bucket top logn_user --pool=FOLDER/fpm.conf
 token-bucket: no call was counted for logn_user; did you mean login_user?
 [1]
 $ token-bucket denials a b c --pool=FOLDER/fpm.conf
-token-bucket: denials takes a NAME, a NAME and a CLIENT, or none
+token-bucket: denials takes a NAME, a CLIENT, a NAME and a CLIENT, or none
 See: token-bucket denials --help
 [2]
 $ token-bucket limits chek LIMITS

@@ -40,16 +40,23 @@ function posts(int $count, string $address, string $user, string $password, floa
     return json_encode(array_count_values($answers));
 }
 
+/** How long the nth block of a day is, in seconds. No answer tells: it would tell which limit denied, too. */
+function length(int $nth): int
+{
+    return 300 * 2 ** (min($nth, 8) - 1);
+}
+
 echo 'only failures count: ', posts(50, '192.0.2.1', 'joe', 'secret', 1000), "\n";
 
 // A user at a network: each block lasts until its end, whatever was tried meanwhile. From the fortieth failure of a day each further one blocks.
 $time = 1000;
 foreach (range(1, 9) as $nth) {
     echo "block $nth of a user: ", posts(7, '192.0.2.1', 'ann', 'guess', $time), ' ';
-    preg_match('/for (\d+) s/', post('192.0.2.1', 'ann', 'guess', $time), $seconds);
-    $during = array_map(fn (int $i) => substr(post('192.0.2.1', 'ann', 'guess', $time + $seconds[1] * $i / 20), 0, 3), range(1, 19));
-    echo json_encode(array_count_values($during)), ', another user: ', post('192.0.2.1', 'joe', 'secret', $time), "\n";
-    $time += $seconds[1];
+    $seconds = length($nth);
+    $during = array_map(fn (int $i) => post('192.0.2.1', 'ann', 'guess', $time + $seconds * $i / 20), range(1, 19));
+    $during[] = post('192.0.2.1', 'ann', 'guess', $time + $seconds - 1);
+    echo json_encode(array_count_values($during)), ", another user: ", post('192.0.2.1', 'joe', 'secret', $time), "; $seconds s\n";
+    $time += $seconds;
 }
 echo 'a day later: ', posts(7, '192.0.2.1', 'ann', 'guess', $time + 100_000), "\n";
 
@@ -57,9 +64,9 @@ echo 'a day later: ', posts(7, '192.0.2.1', 'ann', 'guess', $time + 100_000), "\
 $time = 200_000;
 foreach (range(1, 9) as $nth) {
     $answers = array_map(fn (int $i) => post('192.0.2.2', "user$nth-" . intdiv($i, 4), 'guess', $time), range(0, 31));
-    echo "block $nth of a network: ", json_encode(array_count_values($answers)), "\n";
-    preg_match('/for (\d+) s/', end($answers), $seconds);
-    $time += $seconds[1];
+    $seconds = length($nth);
+    echo "block $nth of a network: ", json_encode(array_count_values($answers)), ', a second before its end: ', post('192.0.2.2', 'eve', 'guess', $time + $seconds - 1), "\n";
+    $time += $seconds;
 }
 
 // The right password forgives the failures of its user there, and none of the network's.
@@ -76,24 +83,24 @@ echo 'at the same time: ', json_encode(array_count_values($statuses)), ', then '
 ?>
 --EXPECT--
 only failures count: {"200":50}
-block 1 of a user: {"403":5,"429 for 300 s":2} {"429":19}, another user: 200
-block 2 of a user: {"403":5,"429 for 600 s":2} {"429":19}, another user: 200
-block 3 of a user: {"403":5,"429 for 1200 s":2} {"429":19}, another user: 200
-block 4 of a user: {"403":5,"429 for 2400 s":2} {"429":19}, another user: 200
-block 5 of a user: {"403":5,"429 for 4800 s":2} {"429":19}, another user: 200
-block 6 of a user: {"403":5,"429 for 9600 s":2} {"429":19}, another user: 429 for 300 s
-block 7 of a user: {"403":5,"429 for 19200 s":2} {"429":19}, another user: 200
-block 8 of a user: {"403":5,"429 for 38400 s":2} {"429":19}, another user: 200
-block 9 of a user: {"403":1,"429 for 38400 s":6} {"429":19}, another user: 200
+block 1 of a user: {"403":5,"429 for 300 s":2} {"429 for 300 s":20}, another user: 200; 300 s
+block 2 of a user: {"403":5,"429 for 300 s":2} {"429 for 300 s":20}, another user: 200; 600 s
+block 3 of a user: {"403":5,"429 for 300 s":2} {"429 for 300 s":20}, another user: 200; 1200 s
+block 4 of a user: {"403":5,"429 for 300 s":2} {"429 for 300 s":20}, another user: 200; 2400 s
+block 5 of a user: {"403":5,"429 for 300 s":2} {"429 for 300 s":20}, another user: 200; 4800 s
+block 6 of a user: {"403":5,"429 for 300 s":2} {"429 for 300 s":20}, another user: 429 for 300 s; 9600 s
+block 7 of a user: {"403":5,"429 for 300 s":2} {"429 for 300 s":20}, another user: 200; 19200 s
+block 8 of a user: {"403":5,"429 for 300 s":2} {"429 for 300 s":20}, another user: 200; 38400 s
+block 9 of a user: {"403":1,"429 for 300 s":6} {"429 for 300 s":20}, another user: 200; 38400 s
 a day later: {"403":5,"429 for 300 s":2}
-block 1 of a network: {"403":30,"429 for 300 s":2}
-block 2 of a network: {"403":30,"429 for 600 s":2}
-block 3 of a network: {"403":30,"429 for 1200 s":2}
-block 4 of a network: {"403":30,"429 for 2400 s":2}
-block 5 of a network: {"403":30,"429 for 4800 s":2}
-block 6 of a network: {"403":30,"429 for 9600 s":2}
-block 7 of a network: {"403":30,"429 for 19200 s":2}
-block 8 of a network: {"403":30,"429 for 38400 s":2}
-block 9 of a network: {"403":1,"429 for 38400 s":31}
+block 1 of a network: {"403":30,"429 for 300 s":2}, a second before its end: 429 for 300 s
+block 2 of a network: {"403":30,"429 for 300 s":2}, a second before its end: 429 for 300 s
+block 3 of a network: {"403":30,"429 for 300 s":2}, a second before its end: 429 for 300 s
+block 4 of a network: {"403":30,"429 for 300 s":2}, a second before its end: 429 for 300 s
+block 5 of a network: {"403":30,"429 for 300 s":2}, a second before its end: 429 for 300 s
+block 6 of a network: {"403":30,"429 for 300 s":2}, a second before its end: 429 for 300 s
+block 7 of a network: {"403":30,"429 for 300 s":2}, a second before its end: 429 for 300 s
+block 8 of a network: {"403":30,"429 for 300 s":2}, a second before its end: 429 for 300 s
+block 9 of a network: {"403":1,"429 for 300 s":31}, a second before its end: 429 for 300 s
 200 200 200 
-at the same time: {"403":5,"429":55}, then {"429 for 1 s":1}{"403":1}
+at the same time: {"403":5,"429":55}, then {"429 for 300 s":1}{"403":1}

@@ -62,5 +62,5 @@ another address: 200 Welcome.
 when it may: 200 Welcome.
 the right password forgives: {"403 There is no such user, or that is not the password.":5,"429 Too many attempts. Please wait a moment. Retry-After: 60":1}
 only failures count: {"200 Welcome.":40}
-many users, one /64: {"403 There is no such user, or that is not the password.":30,"429 Too many attempts. Please wait a moment. Retry-After: 10":10}
+many users, one /64: {"403 There is no such user, or that is not the password.":30,"429 Too many attempts. Please wait a moment. Retry-After: 60":10}
 an hour of guesses at one user: {"403":64,"429":296}

@@ -46,7 +46,10 @@ echo json_encode([str_contains($denied, 'application/problem+json'), preg_match(
 $first = $ask(1, 'beta-key')[0];
 preg_match('/"tokens":(\d+)\}$/', $first, $cost);
 preg_match('/"budget";r=(\d+)/', $first, $left);
-var_dump($cost[1] + $left[1] === BUDGET, $status($ask(1, 'nobody')[0]));
+var_dump($cost[1] + $left[1] === BUDGET);
+// Guesses at a key: those of one network are limited before the key is looked at.
+$guesses = array_count_values(array_map($status, array_merge(...array_map(fn (int $i): array => $ask(1, "guess$i"), range(1, 40)))));
+var_dump($guesses[401] < 35, $guesses[429] > 5);
 // Its workers are in the same session.
 posix_kill(-proc_get_status($server)['pid'], SIGKILL);
 proc_close($server);
@@ -56,4 +59,5 @@ remove($folder);
 [[200,429],true,true,true]
 [true,1]
 bool(true)
-int(401)
+bool(true)
+bool(true)

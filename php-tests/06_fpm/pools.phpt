@@ -35,5 +35,5 @@ value: left 3
 memory: left 4
 memory: left 3
 first: left 2
-default.v7
-mine.v7
+default.v8
+mine.v8

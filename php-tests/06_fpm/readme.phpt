@@ -51,4 +51,4 @@ only failures count: {"200 Welcome.":50}
 one user: {"200 Wrong.":5,"429 Too many attempts. Please wait a moment. 60":2}
 a minute later: {"200 Welcome.":1}
 mistyped again: {"200 Wrong.":5,"429 Too many attempts. Please wait a moment. 60":1}
-one network: {"{\"200 Wrong.\":1}":30,"{\"429 Too many attempts. Please wait a moment. 10\":1}":5}
+one network: {"{\"200 Wrong.\":1}":30,"{\"429 Too many attempts. Please wait a moment. 60\":1}":5}

@@ -33,7 +33,7 @@ $dsns = [
     'memcached' => [$memcached->dsn(), 'x', fn (): int => 0],
 ];
 foreach ($dsns as $name => [$dsn, $client, $commands]) {
-    $limits = [new FixedWindow($dsn, "quota:$client", 2, 3600), TokenBucket::per($dsn, "pool:$client", 3, 360000), new SlidingWindow($dsn, "credits:$client", 2, 7200)];
+    $limits = [new FixedWindow($dsn, "quota:$client", 2, 3600), TokenBucket::per($dsn, "pool:$client", 3, 345600), new SlidingWindow($dsn, "credits:$client", 2, 7200)];
     $first = new FirstOf(...$limits);
     $first->peek();
     $asked = function (callable $call) use ($commands): string {

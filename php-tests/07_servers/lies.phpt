@@ -26,14 +26,14 @@ function redis(string $answer): string
     return "redis://127.0.0.1:$port";
 }
 
-/** A memcached that has this under every key, and keeps nothing. */
-function memcached(string $value): string
+/** A memcached that has this under every key, with these client flags, and keeps nothing. */
+function memcached(string $value, int $flags = 0): string
 {
-    $port = strange_server(function ($c) use ($value): void {
+    $port = strange_server(function ($c) use ($value, $flags): void {
         stream_set_blocking($c, true);
         for ($i = 0; $i < 200 && ($command = fread($c, 65536)) !== '' && $command !== false; $i++) {
             $mark = memcached_mark($command);
-            fwrite($c, str_starts_with($command, 'mg') ? 'VA ' . strlen($value) . " c7 $mark\r\n$value\r\n" : "HD c8 $mark\r\n");
+            fwrite($c, str_starts_with($command, 'mg') ? 'VA ' . strlen($value) . " c7 f$flags $mark\r\n$value\r\n" : "HD c8 $mark\r\n");
         }
         fclose($c);
     });
@@ -46,18 +46,18 @@ function full_at(int $seconds): string
     return substr(pack('J', $seconds), 3) . pack('NN', 0, 0);
 }
 
-function told(string $what, string $dsn): void
+function show(string $what, string $dsn): void
 {
     try {
-        $decision = (new TokenBucket($dsn, 'x', 10, 0.1))->attempt();
-        $told = $decision->isAccepted() ? 'yes' : 'no';
+        $decision = @(new TokenBucket($dsn, 'x', 10, 0.1))->attempt();
+        $shown = $decision->isAccepted() ? 'yes' : 'no';
         if ($decision->getRetryAfter() > 100 || $decision->getResetAfter() > 100) {
-            $told .= ', and closed for ' . json_encode($decision);
+            $shown .= ', and closed for ' . json_encode($decision);
         }
     } catch (TokenBucket\StorageException $e) {
-        $told = preg_replace('/^\w+ at 127.0.0.1:\d+: /', '', $e->getMessage());
+        $shown = preg_replace('/^\w+ at 127.0.0.1:\d+: /', '', $e->getMessage());
     }
-    echo "$what: $told\n";
+    echo "$what: $shown\n";
 }
 
 $now = time();
@@ -76,10 +76,14 @@ foreach ([
     'more microseconds than a second has' => "1$now 99999999 ",
     'a state that is none' => "1$now 0 hello",
 ] as $what => $answer) {
-    told("redis, $what", redis($answer));
+    show("redis, $what", redis($answer));
 }
 foreach (['a full bucket' => full_at($now - 5), 'an empty one' => full_at($now + 100), 'the far future' => full_at($last), 'beyond' => full_at($last + 5), 'none' => 'hello'] as $what => $value) {
-    told("memcached, $what", memcached($value));
+    show("memcached, $what", memcached($value));
+}
+foreach (['written in the year 2088' => 0x7FFF_FFFF, 'by a test, too' => 0xFFFF_FFFF, 'by no program of ours' => 99_999_999_999] as $what => $flags) {
+    show("memcached, $what", memcached(full_at($now + 100), $flags));
+    show("memcached, the far future, $what", memcached(full_at($last), $flags));
 }
 ?>
 --EXPECT--
@@ -100,3 +104,9 @@ memcached, an empty one: no
 memcached, the far future: no
 memcached, beyond: yes
 memcached, none: yes
+memcached, written in the year 2088: yes
+memcached, the far future, written in the year 2088: no
+memcached, by a test, too: yes
+memcached, the far future, by a test, too: no
+memcached, by no program of ours: no
+memcached, the far future, by no program of ours: no

@@ -26,7 +26,7 @@ $hosts = array_map(function () use ($redis, $directives): Fpm {
     foreach (['login', 'registry_login'] as $page) {
         $host->script("$page.php", file_get_contents(dirname(__DIR__, 2) . "/examples/$page.php"));
     }
-    $host->script('unlock.php', '<?php ' . unlock_code() . 'echo json_encode(unlock("joe", "hash", $_GET["ticket"], $_GET["signature"], "192.0.2.2"));');
+    $host->script('unlock.php', '<?php ' . unlock_code() . 'echo unlock("joe", "hash", $_GET["ticket"], $_GET["signature"], "192.0.2.2")->name;');
     return $host;
 }, ['a', 'b']);
 
@@ -57,7 +57,7 @@ echo 'down: ', post('eve', 'guess', 24), "\n";
 ?>
 --EXPECT--
 up: {"403":5,"429":7}, the password: {"200":4}
-denied: {"403":5,"429":3}, the link on one host: true, the password on the other: {"200":1}
-denied: {"403":5,"429":3}, the link on one host: true, the password on the other: {"200":1}
-denied: {"403":5,"429":3}, the link on one host: true, the password on the other: {"200":1}
+denied: {"403":5,"429":3}, the link on one host: Lifted, the password on the other: {"200":1}
+denied: {"403":5,"429":3}, the link on one host: Lifted, the password on the other: {"200":1}
+denied: {"403":5,"429":3}, the link on one host: Lifted, the password on the other: {"200":1}
 down: {"403":10,"429":14}

@@ -133,17 +133,17 @@ foreach (['killed', 'ended'] as $end) {
 }
 ?>
 --EXPECT--
-{"com_insert":1,"com_select":2,"com_stmt_execute":3,"com_stmt_prepare":3,"connections":1,"questions":4}
+{"com_insert":1,"com_select":1,"com_stmt_execute":2,"com_stmt_prepare":3,"connections":1,"questions":3}
 consume(): {"com_stmt_execute":100,"com_update":100,"questions":100}
 consume(), denied: {"com_select":100,"com_stmt_execute":100,"questions":100}
 attempt(): {"com_stmt_execute":100,"com_update":100,"questions":100}
 peek(): {"com_select":100,"com_stmt_execute":100,"questions":100}
-peek(), no row: {"com_select":200,"com_stmt_execute":200,"questions":200}
+peek(), no row: {"com_select":100,"com_stmt_execute":100,"questions":100}
 refund(): {"com_stmt_execute":100,"com_update":100,"questions":100}
 check(): {"com_stmt_execute":100,"com_update":100,"questions":100}
 check(), limited: {"com_stmt_execute":100,"com_update":100,"questions":100}
 reserve(): {"com_stmt_execute":100,"com_update":100,"questions":100}
-reset(): {"com_select":200,"com_stmt_execute":200,"questions":200}
+reset(): {"com_select":100,"com_stmt_execute":100,"questions":100}
 LeakyBucket: {"com_stmt_execute":100,"com_update":100,"questions":100}
 FixedWindow: {"com_select":50,"com_stmt_execute":100,"com_update":50,"questions":100}
 SlidingWindow: {"com_select":100,"com_stmt_execute":150,"com_update":50,"questions":150}
@@ -152,8 +152,8 @@ consume(): {"com_select":400,"com_stmt_execute":700,"com_update":300,"questions"
 consume(), denied: {"com_select":100,"com_stmt_execute":100,"questions":100}
 peek(): {"com_select":100,"com_stmt_execute":100,"questions":100}
 newcomers
-consume(): {"com_insert":100,"com_select":200,"com_stmt_execute":300,"questions":300}
-a Compound of two: {"com_insert":200,"com_select":400,"com_stmt_execute":800,"com_update":200,"questions":1000}
+consume(): {"com_insert":100,"com_select":100,"com_stmt_execute":200,"questions":200}
+a Compound of two: {"com_insert":200,"com_select":300,"com_stmt_execute":700,"com_update":200,"questions":900}
 a Compound with one: {"com_insert":100,"com_select":300,"com_stmt_execute":600,"com_update":200,"questions":800}
 a bucket that check() has overdrawn
 consume(): {"com_select":100,"com_stmt_execute":100,"questions":100}

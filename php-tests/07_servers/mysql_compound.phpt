@@ -109,7 +109,7 @@ e: exact
 k: exact
 l: exact
 deadlocks: 0
-MySQL at 127.0.0.1:PORT: the statement was not done in time: the server is silent or slow, or the bucket's row is locked
+MySQL at 127.0.0.1:PORT: reads are answered, but the write waits for a lock (a backup, ALTER TABLE, another session) or the disk
 d: 0 charged
 d: 0 charged
 0 of 20 killed processes left a part

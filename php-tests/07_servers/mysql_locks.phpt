@@ -138,7 +138,7 @@ echo max($most) <= 2 * 10 + 5 ? 'few sessions' : max($most) . ' sessions', "\n";
 --EXPECT--
 locked: no, degraded
 within the budget
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the server is silent or slow, or the bucket's row is locked; every call is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the write was not done in time: the server is silent or slow, or the bucket's row is locked; every call is denied
 locked for long: no answer
 9 left; yes, 8 left
 locked a while: yes, by the store

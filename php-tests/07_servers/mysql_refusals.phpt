@@ -91,7 +91,7 @@ told(new TokenBucket($server->dsn('table=strange'), 'x', 100, 0.0001), $good);
 --EXPECTF--
 read only
 no, degraded; no, degraded; no, degraded; 
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: The %s server is running with the --read-only option so it cannot execute this statement; start the server without this option, or name another server in the storage DSN; every call is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: it says that it must not be written to: The %s server is running with the --read-only option so it cannot execute this statement; until there is a server that can be, every call is denied
 yes; yes; yes; 
 
 too many connections
@@ -127,4 +127,4 @@ x: by the store
 not a table of ours
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Unknown column 'microtime' in '%s'; prepare() adds the columns to `strange`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"; every call is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Unknown column 'identifier' in '%s'; prepare() adds the columns to `strange`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"; every call is denied

@@ -50,17 +50,18 @@ function endlessly($connection, callable $piece): void
 
 $log = tempnam(sys_get_temp_dir(), 'token_bucket');
 $column = fn (int $type): string => "\3def\0\0\0\1n\1n\x0c\x3f\0\x14\0\0\0" . chr($type) . "\x80\0\0\0\0";
-$logged_in = [greeting(), packet(2, OK), packet(1, OK)]; // and the session is set up
-$prepared = packet(1, "\0" . pack('Vvvxv', 1, 8, 0, 0)) . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 9))) . packet(10, EOF);
-$answer = fn (int $type, string $row): string => packet(1, "\10") . implode(array_map(fn (int $n): string => packet($n, $column($type)), range(2, 9))) . packet(10, EOF) . packet(11, $row) . packet(12, EOF);
-// Of which identifier it is, the clock, and the columns of a row: microtime, seen, kind, due, part, more. Or none, and the clock by itself.
-$columns = implode(array_map(fn (int $n, int $type): string => packet($n, $column($type)), range(2, 9), [8, 8, 5, 5, 8, 8, 8, 8]));
-$row_of = fn (int $number, int $clock, float $microtime, float $seen, int ...$numbers): string => packet(1, "\10") . $columns . packet(10, EOF) . packet(11, "\0\0\0" . pack('P2e2P4', $number, $clock, $microtime, $seen, ...$numbers)) . packet(12, EOF);
-$row = fn (int $clock, float $microtime, float $seen, int ...$numbers): string => $row_of(0, $clock, $microtime, $seen, ...$numbers);
-$no_row = packet(1, "\10") . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 9))) . packet(10, EOF) . packet(11, EOF);
-$clock = fn (int $now): array => [packet(1, "\0" . pack('Vvvxv', 3, 1, 0, 0)) . packet(2, $column(8)) . packet(3, EOF), packet(1, "\1") . packet(2, $column(8)) . packet(3, EOF) . packet(4, "\0\0" . pack('P', $now)) . packet(5, EOF)];
-$writes = packet(1, "\0" . pack('Vvvxv', 2, 0, 0, 0)); // a statement without parameters that are described
+$logged_in = [greeting(), packet(2, OK)];
+$prepared = packet(1, "\0" . pack('Vvvxv', 1, 9, 0, 0)) . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 10))) . packet(11, EOF);
+// Of which identifier it is, the clock, whether there is a row, and its columns: microtime, seen, kind, due, part, more.
+$columns = fn (int ...$types): string => packet(1, "\x09") . implode(array_map(fn (int $n, int $type): string => packet($n, $column($type)), range(2, 10), $types)) . packet(11, EOF);
+$answer = fn (int $type, string $row): string => $columns(...array_fill(0, 9, $type)) . packet(12, $row) . packet(13, EOF);
+$row_of = fn (int $number, int $clock, int $found, float $microtime, float $seen, int ...$numbers): string => $columns(8, 8, 8, 5, 5, 8, 8, 8, 8) . packet(12, "\0\0\0" . pack('P3e2P4', $number, $clock, $found, $microtime, $seen, ...$numbers)) . packet(13, EOF);
+$row = fn (int $clock, float $microtime, float $seen, int ...$numbers): string => $row_of(0, $clock, 1, $microtime, $seen, ...$numbers);
+$no_row = fn (int $clock): string => $row_of(0, $clock, 0, 0, 0, 0, 0, 0, 0);
+$writes = implode(array_map(fn (int $number): string => packet(1, "\0" . pack('Vvvxv', $number, 0, 0, 0)), [2, 3])); // statements without parameters that are described
 $done = fn (int $rows): string => packet(1, "\0" . chr($rows) . "\0\2\0\0\0");
+// After the login all is asked at once: the settings, the statement that reads, what it reads, and the statements that write.
+$read = fn (string $answer): array => [...$logged_in, packet(1, OK) . $prepared . $answer . $writes];
 const NOW = 1_700_000_000_000_000_000;
 const A_SECOND_LATER = 1_700_000_001_000_000_000;
 $kinds = [
@@ -80,33 +81,34 @@ $kinds = [
     'a huge packet' => ["\xff\xff\xff\0" . str_repeat('x', 1000)],
     'no answer to the login' => [greeting()],
     'hands over to nobody' => [greeting(), packet(2, "\xfe")],
-    'wants a file' => [...$logged_in, packet(1, "\xfb/etc/passwd")],
-    'an error to the first query' => [greeting(), packet(2, OK), packet(1, "\xff" . pack('v', 1193) . "#HY000Unknown system variable")],
-    'a statement of 65,535 parameters' => [...$logged_in, packet(1, "\0" . pack('Vvvxv', 1, 65535, 65535, 0))],
-    'an empty bucket' => [...$logged_in, $prepared, $row(NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0)],
-    'an empty bucket, by classic code' => [...$logged_in, $prepared, $row(NOW, 1_700_000_000, 1, 0, 0, 0, 0)],
-    'no row, and it takes one' => [...$logged_in, $prepared, $no_row, ...$clock(NOW), $writes, $done(1)],
-    'no row, and no answer to the new one' => [...$logged_in, $prepared, $no_row, ...$clock(NOW), $writes],
-    'no row, and never takes one' => [...$logged_in, $prepared, $no_row, ...$clock(NOW), $writes, ...array_merge(...array_fill(0, 99, [$done(0), $no_row, $clock(NOW)[1]]))],
-    'a row cut short' => [...$logged_in, $prepared, $answer(8, "\0\0\1")],
-    'a row of NULL' => [...$logged_in, $prepared, $answer(8, "\0\xfc\3")],
-    'a row of decimals that are none' => [...$logged_in, $prepared, $answer(246, "\0\0\0" . str_repeat("\1x", 8))],
-    'a row of texts' => [...$logged_in, $prepared, $answer(253, "\0\0\0" . str_repeat("\1x", 8))],
-    'a row of dates' => [...$logged_in, $prepared, $answer(12, "\0\0\0" . str_repeat("\x0b" . str_repeat("\xff", 11), 8))],
-    'a row of type 17' => [...$logged_in, $prepared, $answer(17, "\0\0\0" . str_repeat("\1x", 8))],
-    'a row of type 19' => [...$logged_in, $prepared, $answer(19, "\0\0\0" . str_repeat("\1x", 8))],
-    'a row of type 20' => [...$logged_in, $prepared, $answer(20, "\0\0\0" . str_repeat("\1x", 8))],
-    'a row of type 243' => [...$logged_in, $prepared, $answer(243, "\0\0\0" . str_repeat("\1x", 8))],
-    'a row of type 255' => [...$logged_in, $prepared, $answer(255, "\0\0\0" . str_repeat("\1x", 8))],
-    'a kind that is none' => [...$logged_in, $prepared, $row(NOW, 1_700_000_000, 1_700_000_000, 99, 0, 0, 0)],
-    'a bucket from the far future' => [...$logged_in, $prepared, $row(NOW, 5_000_000_000, 5_000_000_000, 0, PHP_INT_MAX, 0, 0), $writes, $done(1)],
-    'a debt without end' => [...$logged_in, $prepared, $row(NOW, 5_000_000_000, 5_000_000_000, 2, PHP_INT_MAX, PHP_INT_MAX, PHP_INT_MAX), $writes, $done(1)],
-    'a clock out of bounds' => [...$logged_in, $prepared, $row(-1, 0, 0, 0, 0, 0, 0)],
-    'no row, and a clock out of bounds' => [...$logged_in, $prepared, $no_row, ...$clock(-1)],
-    'no row, and no clock' => [...$logged_in, $prepared, $no_row],
-    'a row without columns' => [...$logged_in, $prepared, packet(1, "\2") . packet(2, $column(8)) . packet(3, $column(8)) . packet(4, EOF) . packet(5, "\0\0" . pack('P2', 0, NOW)) . packet(6, EOF)],
-    'a row of another identifier' => [...$logged_in, $prepared, $row_of(1, NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0)],
-    '2^63 columns' => [...$logged_in, $prepared, packet(1, "\xfe" . pack('P', PHP_INT_MAX))],
+    'wants a file' => $read(packet(1, "\xfb/etc/passwd")),
+    'an error to the first query' => [...$logged_in, packet(1, "\xff" . pack('v', 1193) . '#HY000Unknown system variable') . $prepared . $no_row(NOW) . $writes],
+    'a statement of 65,535 parameters' => [...$logged_in, packet(1, OK) . packet(1, "\0" . pack('Vvvxv', 1, 65535, 65535, 0))],
+    'an empty bucket' => $read($row(NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0)),
+    'an empty bucket, by classic code' => $read($row(NOW, 1_700_000_000, 1, 0, 0, 0, 0)),
+    'no row, and it takes one' => [...$read($no_row(NOW)), $done(1)],
+    'no row, and no answer to the new one' => $read($no_row(NOW)),
+    'no row, and never takes one' => [...$read($no_row(NOW)), ...array_merge(...array_fill(0, 99, [$done(0), $no_row(NOW)]))],
+    'a row cut short' => $read($answer(8, "\0\0\1")),
+    'a row of NULL' => $read($answer(8, "\0\xfc\7")),
+    'a row of decimals that are none' => $read($answer(246, "\0\0\0" . str_repeat("\1x", 9))),
+    'a row of texts' => $read($answer(253, "\0\0\0" . str_repeat("\1x", 9))),
+    'a row of dates' => $read($answer(12, "\0\0\0" . str_repeat("\x0b" . str_repeat("\xff", 11), 8))),
+    'a row of type 17' => $read($answer(17, "\0\0\0" . str_repeat("\1x", 9))),
+    'a row of type 19' => $read($answer(19, "\0\0\0" . str_repeat("\1x", 9))),
+    'a row of type 20' => $read($answer(20, "\0\0\0" . str_repeat("\1x", 9))),
+    'a row of type 243' => $read($answer(243, "\0\0\0" . str_repeat("\1x", 9))),
+    'a row of type 255' => $read($answer(255, "\0\0\0" . str_repeat("\1x", 9))),
+    'a kind that is none' => $read($row(NOW, 1_700_000_000, 1_700_000_000, 99, 0, 0, 0)),
+    'a bucket from the far future' => [...$read($row(NOW, 5_000_000_000, 5_000_000_000, 0, PHP_INT_MAX, 0, 0)), $done(1)],
+    'a debt without end' => [...$read($row(NOW, 5_000_000_000, 5_000_000_000, 2, PHP_INT_MAX, PHP_INT_MAX, PHP_INT_MAX)), $done(1)],
+    'a clock out of bounds' => $read($row(-1, 0, 0, 0, 0, 0, 0)),
+    'no row, and a clock out of bounds' => $read($no_row(-1)),
+    'no row at all' => $read($columns(...array_fill(0, 9, 8)) . packet(12, EOF)),
+    'another number of the statement' => [...$logged_in, packet(1, OK) . str_replace("\0" . pack('V', 1), "\0" . pack('V', 77), $prepared) . packet(1, "\xff" . pack('v', 1243) . '#HY000Unknown prepared statement handler') . $writes, $row(NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0)],
+    'a row without columns' => $read(packet(1, "\2") . packet(2, $column(8)) . packet(3, $column(8)) . packet(4, EOF) . packet(5, "\0\0" . pack('P2', 0, NOW)) . packet(6, EOF)),
+    'a row of another identifier' => $read($row_of(1, NOW, 1, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0)),
+    '2^63 columns' => $read(packet(1, "\xfe" . pack('P', PHP_INT_MAX))),
     // Who wants the password.
     'mysql_clear_password' => [greeting(), packet(2, "\xfemysql_clear_password\0"), packet(4, OK)],
     'mysql_clear_password at once' => [greeting('mysql_clear_password'), packet(2, "\xfemysql_clear_password\0"), packet(4, OK)],
@@ -126,7 +128,7 @@ $streams = [
     'greetings without end' => fn ($c) => endlessly($c, fn (int $i): string => packet($i, substr(greeting(), 4))),
     'bytes without end' => fn ($c) => endlessly($c, fn (): string => str_repeat("\xaa", 65536)),
     'columns without end' => function ($c) use ($log, $logged_in, $prepared, $column): void {
-        talk($c, $log, ...$logged_in, ...[$prepared, packet(1, "\xfe" . pack('P', PHP_INT_MAX))]);
+        talk($c, $log, ...$logged_in, ...[packet(1, OK) . $prepared . packet(1, "\xfe" . pack('P', PHP_INT_MAX))]);
         endlessly($c, fn (int $i): string => packet($i + 2, $column(8)));
     },
     'a byte at a time' => function ($c): void {
@@ -161,16 +163,16 @@ echo str_contains($received, 'joe') && str_contains($received, 'SET ') ? 'server
 
 // A reply that comes too late must not be the next call's.
 $log = tempnam(sys_get_temp_dir(), 'token_bucket');
-$late = strange_server(function ($c) use ($log, $logged_in, $prepared, $row): void {
+$late = strange_server(function ($c) use ($log, $read, $row): void {
     stream_set_blocking($c, true);
-    foreach ([...$logged_in, $prepared] as $i => $piece) {
-        $i > 0 && fread($c, 65536);
+    [$greeting, $ok, $answers] = $read($row(NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0));
+    foreach ([$greeting, $ok] as $piece) {
         fwrite($c, $piece);
+        fread($c, 65536);
     }
-    fread($c, 65536);
     file_put_contents($log, '.', FILE_APPEND);
     usleep(80_000);
-    @fwrite($c, $row(NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0));
+    @fwrite($c, $answers);
 });
 $bucket = new TokenBucket("mysql://joe:s3cret@127.0.0.1:$late/limits?timeout_ms=30&connect_timeout_ms=500&on_error=closed", 'x', 1, 1);
 $others = 0;
@@ -205,7 +207,7 @@ a statement of 65,535 parameters: a statement of 65,535 parameters: no answer in
 an empty bucket: no
 an empty bucket, by classic code: no
 no row, and it takes one: yes
-no row, and no answer to the new one: no row, and no answer to the new one: the statement was not done in time: the server is silent or slow, or the bucket's row is locked
+no row, and no answer to the new one: no row, and no answer to the new one: reads are answered, but the write waits for a lock (a backup, ALTER TABLE, another session) or the disk
 no row, and never takes one: no row, and never takes one: the bucket is too busy
 a row cut short: a row cut short: its answer is not the protocol of MariaDB or MySQL
 a row of NULL: a row of NULL: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
@@ -222,7 +224,8 @@ a bucket from the far future: no
 a debt without end: no
 a clock out of bounds: a clock out of bounds: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 no row, and a clock out of bounds: no row, and a clock out of bounds: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-no row, and no clock: no row, and no clock: no answer in time
+no row at all: no row at all: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+another number of the statement: no
 a row without columns: a row without columns: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 a row of another identifier: a row of another identifier: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 2^63 columns: 2^63 columns: its answer is not the protocol of MariaDB or MySQL

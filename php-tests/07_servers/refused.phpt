@@ -55,11 +55,33 @@ foreach (['server', 'other-names', 'expired', 'server'] as $db => $name) {
 // That of the authority itself, which is how a self-signed one mostly looks.
 $encrypted->ask("CONFIG SET tls-cert-file $servers/ca.pem tls-key-file $servers/ca.key");
 told("rediss://127.0.0.1:$port/4?ca=$servers/ca.pem");
+// One of X.509 version 1, which has no extensions.
+$new = "openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=127.0.0.1 -keyout v1.key -out v1.csr";
+$sign = "openssl x509 -req -in v1.csr -CA $servers/ca.pem -CAkey $servers/ca.key -set_serial 77 -days 2 -extfile /dev/null -out v1.pem";
+exec("cd $encrypted->folder && { $new && $sign; } 2>&1", $output, $status);
+$status === 0 || give_up(implode("\n", $output));
+$encrypted->ask("CONFIG SET tls-cert-file $encrypted->folder/v1.pem tls-key-file $encrypted->folder/v1.key");
+told("rediss://127.0.0.1:$port/5?ca=$servers/ca.pem");
 told('redis://' . preg_replace('~^redis\+cluster://([^,]+).*~', '$1', server_dsn('TB_REDIS_CLUSTER')));
 // It quotes what it was sent, cut short.
 $without = new Server('redis', ['--rename-command', 'AUTH', 'NOAUTH']);
 told("redis://:hunter2@127.0.0.1:$without->port");
 told('redis://joe:' . str_repeat('hunter2', 30) . "@127.0.0.1:$without->port");
+// A command that is missing, before a whole script and within a call: neither the client nor bytes that are no text are quoted.
+foreach ([['EVALSHA', ''], ['EVAL', '']] as $i => $renamed) {
+    $without = new Server('redis', ['--rename-command', ...$renamed]);
+    told("redis://127.0.0.1:$without->port/$i");
+}
+// A memcached that tells no two values of an item apart: prepare() says it, and so does the second call on a key.
+$without = new Server('memcached', ['-C']);
+try {
+    (new TokenBucket\MemcachedStorage($without->dsn()))->prepare();
+} catch (TokenBucket\StorageException $e) {
+    echo 'prepare(): ', preg_replace('/:\d{4,5}/', ':PORT', $e->getMessage()), "\n";
+}
+told($without->dsn());
+told($without->dsn());
+(new TokenBucket\MemcachedStorage((new Server('memcached'))->dsn()))->prepare();
 ?>
 --EXPECTF--
 Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled
@@ -84,6 +106,12 @@ Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not for 127.0.0
 Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate expired %d seconds ago; renew it, or set this host's clock right
 no exception
 Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is that of an authority, as a self-signed one mostly is; sign one for the server by it, with CA:FALSE, and name the authority as ca= in the storage DSN
+Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is one of X.509 version 1, and version 3 is needed; sign one with extensions, such as the names that it is valid for (openssl x509 -req -extfile)
 Redis at 127.0.0.1:PORT: MOVED %d 127.0.0.1:PORT; it is a node of a cluster, for redis+cluster:
 Redis at 127.0.0.1:PORT: ERR it does not take the password
 Redis at 127.0.0.1:PORT: ERR it does not take the password
+Redis at 127.0.0.1:PORT: ERR unknown command 'EVALSHA', which this extension needs
+Redis at 127.0.0.1:PORT: ERR unknown command 'EVAL', which this extension needs
+prepare(): memcached at 127.0.0.1:PORT: it keeps no numbers for compare-and-swap; start memcached without -C, or name a server that keeps them
+no exception
+memcached at 127.0.0.1:PORT: it keeps no numbers for compare-and-swap; start memcached without -C, or name a server that keeps them

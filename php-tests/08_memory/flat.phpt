@@ -49,6 +49,8 @@ flat('new storages', function (int $i): void {
     (new TokenBucket(new TokenBucket\SharedMemoryStorage('shm:memory'), 'x', 10, 1e6))->consume();
 }, intdiv(times(), 10));
 flat('DSNs without end', fn (int $i) => (new TokenBucket("array:?prefix=$i", 'x', 10, 1))->consume(), intdiv(times(), 10));
+$zone = fn (int $i): string => sprintf('+%02d:%02d:%02d', intdiv($i, 3600), intdiv($i, 60) % 60, $i % 60);
+flat('time zones without end', fn (int $i) => new TokenBucket\CalendarWindow('array:', 'x', 1, 'day', $zone($i)), times(), is_counted() ? 2_000 : 600);
 
 $bucket = new TokenBucket('shm:memory', 'thrown', 10, 1);
 $fails = new TokenBucket(new Forgetful(true), 'fails', 10, 1);
@@ -159,6 +161,7 @@ the classic contract of TokenBucket\SharedMemoryStorage: flat
 the classic contract of TokenBucket\ArrayStorage: flat
 new storages: flat
 DSNs without end: flat
+time zones without end: flat
 ValueError: flat
 ValueError of a constructor: flat
 TypeError: flat

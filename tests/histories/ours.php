@@ -2,7 +2,7 @@
 /*
  * What is called of this project: single limits, compounds, permits and leases.
  */
-use TokenBucket\{CalendarWindow, Compound, ConcurrencyLimit, Decision, FixedWindow, SlidingWindow, StorageException};
+use TokenBucket\{CalendarWindow, Compound, ConcurrencyLimit, Decision, FixedWindow, SlidingWindow, StorageException, TestClock};
 
 /** Operations on a limit. `attempt COST LEAVE`, `takeUpTo MOST LEAST`. */
 const TAKES = ['attempt 1 0', 'attempt 1 0', 'attempt 1 0', 'attempt 3 0', 'attempt 1 5', 'takeUpTo 4 2', 'peek 1'];
@@ -10,7 +10,7 @@ const REFUNDS = ['refund 1', 'refund 2'];
 
 /** A bucket and windows that hardly come back while they are called, and such that do. Limit, and seconds. */
 const LIMITS = [
-    ['token_bucket', 60, 60_000], ['token_bucket', 20, 0.05], ['fixed_window', 50, 3_600], ['fixed_window', 10, 0.02],
+    ['token_bucket', 60, 65_000], ['token_bucket', 20, 0.05], ['fixed_window', 50, 3_600], ['fixed_window', 10, 0.02],
     ['sliding_window', 40, 3_600], ['sliding_window', 10, 0.02], ['calendar_hour', 50, 3_600],
 ];
 
@@ -66,7 +66,7 @@ function compound(string $dsn, string $key): Round
     $ops = ['attempt 1 0', 'attempt 1 0', 'attempt 3 0', 'attempt 1 5', 'only 0 2', 'only 1 1', 'peek 1'];
     return new Round(["counted 60 0 $lost", "counted 40 0 $lost"], function () use ($dsn, $key, $ops, $is_one_trip): Closure {
         // One node of a cluster has both.
-        $limiters = [TokenBucket::per($dsn, "{{$key}}a", 60, 60_000), new FixedWindow($dsn, "{{$key}}b", 40, 3_600)];
+        $limiters = [TokenBucket::per($dsn, "{{$key}}a", 60, 65_000), new FixedWindow($dsn, "{{$key}}b", 40, 3_600)];
         $compound = new Compound(...$limiters);
         $taken = null;
         return function () use ($limiters, $compound, $ops, $is_one_trip, &$taken): array {
@@ -85,6 +85,57 @@ function compound(string $dsn, string $key): Round
                     $is_one_trip => told($answer, '-'),
                     default => $answer->isAccepted() ? 'yes' : 'no',
                 };
+            }];
+        };
+    });
+}
+
+/**
+ * A limit whose numbers change, as in a rolling deployment: a process makes its first calls with the old numbers, then with either, the
+ * last ones with the new. By a test's clock, which a microsecond of this machine moves on by 31: so each answer is known exactly.
+ */
+function numbers(string $dsn, string $key, int $round): Round
+{
+    // In shared memory a sliding window with a lower limit looks at fewer places.
+    $kinds = str_starts_with($dsn, 'shm:') ? ['token_bucket', 'fixed_window'] : ['token_bucket', 'fixed_window', 'sliding_window'];
+    $kind = $kinds[$round % count($kinds)];
+    // Longer, shorter, higher, lower, and both; limit and seconds.
+    [$old, $new] = [[[10, 2], [10, 60]], [[10, 60], [10, 2]], [[5, 10], [20, 10]], [[20, 10], [5, 10]], [[20, 60], [3, 2]], [[3, 2], [20, 60]]][intdiv($round, count($kinds)) % 6];
+    $limits = array_map(fn (array $it): string => "numbers_$kind $it[0] $it[1] 0", [$old, $new]);
+    return new Round($limits, function () use ($dsn, $key, $kind, $old, $new): Closure {
+        $make = fn (array $it) => match ($kind) {
+            'token_bucket' => TokenBucket::per($dsn, $key, ...$it),
+            'fixed_window' => new FixedWindow($dsn, $key, ...$it),
+            'sliding_window' => new SlidingWindow($dsn, $key, ...$it),
+        };
+        $limiters = [$make($old), $make($new)];
+        [$calls, $taken] = [0, null];
+        return function () use ($limiters, &$calls, &$taken): array {
+            $numbers = match (true) {
+                $calls < CALLS / 4 => 0,
+                $calls < CALLS * 3 / 4 => mt_rand(0, 1),
+                default => 1,
+            };
+            $calls++;
+            // A 64th of a second, which a float holds exactly, also in nanoseconds.
+            $tick = intdiv(now() % 1_000_000_000_000, 500_000);
+            TestClock::freeze(1_000_000 + $tick / 64);
+            $now = 1_000_000_000_000_000 + $tick * 15_625_000;
+            if ($taken && mt_rand(0, 1)) {
+                [$decision, $taken, $cost] = [$taken, null, mt_rand(0, 4)];
+                return ["at $now settle $cost", function () use ($decision, $cost): ?string {
+                    try {
+                        return match ($decision->settle($cost)) { true => 'yes', false => 'no', null => null };
+                    } catch (StorageException) {
+                        return null;
+                    }
+                }];
+            }
+            $op = mt_rand(0, 4) ? 'attempt ' . mt_rand(1, 3) . ' 0' : 'takeUpTo 4 2';
+            return ["by $numbers $now $op", function () use ($limiters, $numbers, $op, &$taken): ?string {
+                $answer = answer_of($limiters[$numbers], $op);
+                $taken = $answer instanceof Decision && $answer->getTokens() > 0 ? $answer : null;
+                return $answer instanceof Decision ? told($answer, var_export($answer->getResetAfter(), true)) : $answer;
             }];
         };
     });
@@ -133,7 +184,7 @@ function leases(string $dsn, string $key): Round
 function flood(string $dsn, string $key): Round
 {
     return new Round(['counted 60 0 60'], function () use ($dsn, $key): Closure {
-        $bucket = TokenBucket::per($dsn, $key, 60, 60_000);
+        $bucket = TokenBucket::per($dsn, $key, 60, 65_000);
         return function () use ($bucket, $dsn, $key): array {
             static $others = 0;
             for ($i = 0; $i < 500; $i++) {

@@ -20,6 +20,15 @@ check('a table that was too small needs attention', str_contains($page, 'was too
 $page = run_alone('view.php', 'token_bucket.test_clock=1', ...$directives);
 check('the clock of tests needs attention', str_contains($page, 'test_clock = 1'));
 
+$page = run_alone('behind_proxy.php', ...$directives);
+check('a proxy that is not named needs attention', str_contains($page, '100 % of the denials of the limit &quot;login&quot; are of 10.0.0.5') && !str_contains($page, 'Nothing needs attention'));
+
+mkdir("$tables-denied");
+$page = run_alone('mostly_denied.php', 'extension=' . getenv('EXTENSION'), "token_bucket.shm_path=$tables-denied");
+preg_match_all('~The limit <code><bdi>(.*?)</bdi></code> denied (\S+?)&nbsp;% of its calls in the last 10 minutes~', $page, $limits, PREG_SET_ORDER);
+check('a limit that denies most of its calls needs attention, as the alert has it', array_column($limits, 2, 1) === ['login' => '51.7'], json_encode($limits));
+check('the curve of the last hour says what it shows', str_contains($page, 'aria-label="60 calls in 1 minute, 60 in one at most; 31 denied in 1 minute"'));
+
 $file = "$tables/limits.ini";
 $page = run_alone('view.php', "token_bucket.limits=$file", ...$directives);
 check('a file of limits that is not there needs attention', str_contains($page, 'file of the named limits has a mistake') && str_contains($page, $file));

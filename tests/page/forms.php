@@ -112,8 +112,8 @@ check('the code has blocked the client', call_limit('', $identifier, 3, 300) ===
 $page = request('GET', 'view.php')['body'];
 $shown = htmlspecialchars($identifier, ENT_QUOTES | ENT_HTML5);
 check('the page lists the client as limited now', preg_match('~<section[^>]*aria-labelledby="limited.*' . preg_quote($shown, '~') . '.*<section[^>]*aria-labelledby="most-denied~s', $page) === 1);
-preg_match_all('~^<tr[^>]*><th[^>]*><code><bdi>login</bdi></code></th>.*?(all of|in the code)~m', $page, $rows);
-check('the set and the limit in the code have a row each', $rows[1] === ['all of', 'in the code'], implode(' | ', $rows[1]));
+preg_match_all('~^<tr[^>]*><th[^>]*><code><bdi>login</bdi></code></th>.*~m', $page, $rows);
+check('the set and the limit in the code have one row', count($rows[0]) === 1 && preg_match('~all of .*and a limit .*in the code~', $rows[0][0]) === 1, implode(' | ', $rows[0]));
 $in_code = ['limit' => 'in the code', 'client_base64' => base64_encode($identifier), 'token' => $token];
 $answer = request('POST', 'change.php', ['action' => 'reset'] + $in_code, [$cookie]);
 check('its reset lifts the block', str_contains($answer['body'], 'is not blocked') && call_limit('', $identifier) === 1, (string) $answer['status']);

@@ -110,7 +110,7 @@ function check_changes(Report $report, Site $site, Prometheus $prometheus, Serve
     // Prometheus extrapolates to the ends of the range.
     $is_right = is_float($increase) && $increase >= 7 && $increase < DENIED / 2;
     $report->expect("the increase over the reset is at least the 7 calls, and not the old count: $increase", true, $is_right);
-    $least = fn (string $function): float|string|null => $prometheus->value("min_over_time($function({$login}[5s])[5m:1s])");
+    $least = fn (string $function): float|string|null => $prometheus->value("min_over_time($function({$login}[30s])[5m:1s])");
     $report->expect('a delta, which knows no resets, is negative', true, comes_true(fn (): bool => $least('delta') < 0, 20));
     $rate = $least('rate');
     $report->expect("a rate never is: $rate at least", true, is_float($rate) && $rate >= 0);

@@ -1,6 +1,6 @@
 <?php
 /*
- * The faults, in an order that the seed decides: each server is stopped and killed, workers are killed and the pool
+ * The faults, in an order that the seed decides: each server is stopped and killed, or moves to another address, workers are killed and the pool
  * is reloaded; then the same again in another order.
  */
 
@@ -60,7 +60,7 @@ final class Faults
     {
         if (!$this->deck) {
             foreach ($this->nodes as $node) {
-                array_push($this->deck, ['stop', $node], ['kill', $node]);
+                array_push($this->deck, ...array_map(fn (string $kind): array => [$kind, $node], array_keys($node::FAULTS)));
             }
             array_push($this->deck, ['worker', null], ['worker', null], ['worker', null], ['worker', null], ['reload', null], ['reload', null]);
             shuffle($this->deck);
@@ -88,14 +88,14 @@ final class Faults
     private function fail(string $kind, Node $node): void
     {
         $from = wall();
-        $for = mt_rand(1_000, 2_500) * 1_000_000;
-        $kind === 'kill' ? $node->server->kill() : $node->server->signal(SIGSTOP);
+        $for = mt_rand(...$node::FAULTS[$kind]) * 1_000_000;
+        $node->begin($kind);
         $this->outages[] = new Outage($node, $kind, $from, wall(), $for);
     }
 
     private function end(Outage $outage): void
     {
-        $outage->kind === 'kill' ? $outage->node->restart() : $outage->node->server->signal(SIGCONT);
+        $outage->node->end($outage->kind);
         [$outage->to, $outage->lasts] = [wall(), false];
     }
 

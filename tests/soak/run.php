@@ -36,6 +36,8 @@ const TIMEOUT_MS = 200;
 const CONNECT_TIMEOUT_MS = 200;
 /** Nanoseconds within which a server is used again after its return: it is probed about once a second. */
 const BACK_WITHIN = 2_000_000_000;
+/** Milliseconds between two stalls of the server that has some. */
+const STALLS_EVERY_MS = 2_000;
 /** The time after which a cluster takes a silent node for lost. */
 const NODE_TIMEOUT_MS = 1_000;
 
@@ -149,10 +151,10 @@ $left = $left();
 $report = new Report($findings, $faults->outages, $warnings, $connections, $machine, $from * 1_000_000_000, $until * 1_000_000_000);
 $report->print();
 $may_be_lost = $faults->killed + WORKERS * $faults->reloads;
+$outages_by = fn (string $kind): int => count(array_filter($faults->outages, fn (Outage $outage): bool => $outage->kind === $kind));
 printf(
-    "%d outages of servers (%d killed, %d stopped), %d workers killed, %d reloads; %d requests died with their workers (%d allowed), %d other errors.\n",
-    count($faults->outages), $killed = count(array_filter($faults->outages, fn (Outage $outage): bool => $outage->kind === 'kill')), count($faults->outages) - $killed,
-    $faults->killed, $faults->reloads, $lost, $may_be_lost, $errors,
+    "%d outages of servers (%d killed, %d stopped, %d moved), %d workers killed, %d reloads; %d requests died with their workers (%d allowed), %d other errors.\n",
+    count($faults->outages), $outages_by('kill'), $outages_by('stop'), $outages_by('move'), $faults->killed, $faults->reloads, $lost, $may_be_lost, $errors,
 );
 printf(
     "Attackers allowed: for each of %d buckets, %d calls and %d more a second; for each of %1\$d sliding windows, %2\$d calls in any %4\$.1f s; a bucket or window that a killed server lost starts full again; while a server is down this host's own allows as much. Above bound: calls over that bound in any stretch of time. A refunded call does not count, a call on two of them counts for each that it is charged to.\n",

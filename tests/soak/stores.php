@@ -4,8 +4,11 @@
  */
 
 /** A server that may fail. */
-final class Node
+class Node
 {
+    /** How it fails, and the shortest and the longest time for that, ms. */
+    public const FAULTS = ['stop' => [1_000, 2_500], 'kill' => [1_000, 2_500]];
+
     /** Connections that memcached counts beside the workers': its listener and the one that asks. */
     private int $own = 0;
 
@@ -19,7 +22,17 @@ final class Node
     ) {
     }
 
-    public function restart(): void
+    public function begin(string $fault): void
+    {
+        $fault === 'kill' ? $this->server->kill() : $this->server->signal(SIGSTOP);
+    }
+
+    public function end(string $fault): void
+    {
+        $fault === 'kill' ? $this->restart() : $this->server->signal(SIGCONT);
+    }
+
+    private function restart(): void
     {
         $this->server->start();
         if ($this->serves) {
@@ -44,6 +57,48 @@ final class Node
     }
 }
 
+/**
+ * A Redis and its replica behind one address, which fails over: they exchange their roles without a loss, connections stay with the old master, and
+ * some seconds later the address leads to the new one.
+ */
+final class MovingNode extends Node
+{
+    // It is an outage if there is no other server for two seconds.
+    public const FAULTS = ['move' => [4_000, 6_000]];
+
+    private readonly MovingAddress $address;
+
+    public function __construct(string $name, private Server $master, private Server $replica)
+    {
+        parent::__construct($name, $master, false);
+        $this->address = new MovingAddress($master);
+        wait_until($master->is_replicated(...));
+    }
+
+    public function dsn(): string
+    {
+        return "redis://127.0.0.1:{$this->address->port}";
+    }
+
+    public function begin(string $fault): void
+    {
+        $this->master->ask('FAILOVER');
+        wait_until(fn (): bool => str_contains($this->replica->ask('INFO replication'), 'role:master') && str_contains($this->master->ask('INFO replication'), 'master_link_status:up'));
+        [$this->master, $this->replica] = [$this->replica, $this->master];
+    }
+
+    public function end(string $fault): void
+    {
+        $this->address->lead_to($this->master);
+    }
+
+    public function connections(): int
+    {
+        $of = fn (Server $server): int => substr_count($server->ask('CLIENT LIST'), 'name=token_bucket');
+        return $of($this->master) + $of($this->replica);
+    }
+}
+
 /** A store, and the buckets and sliding windows on it that attackers fight for. */
 final class Store
 {
@@ -63,6 +118,8 @@ final class Store
         public readonly int $lease = 0,
         /** The most calls of a hundred that may fail alone, on a server that is up all the time; null if none may. */
         public readonly ?float $fail_alone = null,
+        /** Milliseconds between two stalls of the server, each of which may be an outage; 0 if it has none. */
+        public readonly int $stalls_every = 0,
     ) {
     }
 
@@ -197,6 +254,9 @@ function stores(): array
         new Store('loss', late_redis(1_000, 2_000 * TIMEOUT_MS), fail_alone: 1),
         // Two of the eight workers get no connection.
         new Store('refused', crowded_redis(WORKERS - 2), fail_alone: 40),
+        // Silent for longer than a call may take, for 5 % of the time: each worker may lose two calls of a stall.
+        new Store('stalls', stalled_redis(60, 150, STALLS_EVERY_MS), fail_alone: 10, stalls_every: STALLS_EVERY_MS),
+        new Store('redis, moves', ($moving = moving_redis())->dsn(), [$moving]),
         $leased(new Node('mariadb, lease', new Server('mariadbd', ['--innodb-buffer-pool-size=64M']), false), 'lease on mariadb'),
     ];
     foreach ($stores as $store) {
@@ -206,6 +266,12 @@ function stores(): array
         }
     }
     return $stores;
+}
+
+function moving_redis(): MovingNode
+{
+    $master = new Server('redis', ['--repl-diskless-sync-delay', '0']);
+    return new MovingNode('redis, moves', $master, new Server('redis', ['--repl-diskless-sync-delay', '0', '--replicaof', '127.0.0.1', $master->port]));
 }
 
 /** Three nodes without replicas: if one fails, the others serve their slots on. */
@@ -235,6 +301,15 @@ function late_redis(int $one_in, int $pause): string
     [$redis, $port] = [new Server('redis'), free_port()];
     start_proxy([PHP_BINARY, '-n', __DIR__ . '/late_proxy.php', (string) $port, (string) $redis->port, (string) $one_in, (string) $pause], $port);
     return "redis://127.0.0.1:$port";
+}
+
+/** The DSN of a Redis that is silent for so many milliseconds, again and again. */
+function stalled_redis(int $shortest, int $longest, int $every): string
+{
+    static $running = [];
+    $redis = new Server('redis', ['--enable-debug-command', 'yes']);
+    $running[] = proc_open(array_map(strval(...), ['setpriv', '--pdeathsig', 'KILL', PHP_BINARY, '-n', __DIR__ . '/stalls.php', $redis->port, $shortest, $longest, $every]), [], $pipes);
+    return $redis->dsn('timeout_ms=50');
 }
 
 /** The DSN of a Redis behind an HAProxy that lets so many connections through; further ones wait. */

@@ -155,8 +155,9 @@ final class Report
         // A killed server's unix socket goes too, so both the missing socket and the closed connection are warned of. A
         // database that was stopped ends the statements that timed out meanwhile, and two such failures open the breaker again.
         $kinds = preg_match('~^mysql|\+unix://~', $store->dsn) ? 2 : 1;
+        $stalls = $store->stalls_every > 0 ? intdiv(intdiv($this->to - $this->from, 1_000_000), $store->stalls_every) : 0;
         // Where calls fail alone, one of the first calls may fail before any process has had an answer.
-        return (int) ($store->fail_alone !== null) + $kinds * $store->breakers * (count($outages) + $excused) + (CLUSTER_BREAKERS - $store->breakers) * $seconds;
+        return (int) ($store->fail_alone !== null) + $stalls + $kinds * $store->breakers * (count($outages) + $excused) + (CLUSTER_BREAKERS - $store->breakers) * $seconds;
     }
 
     public function blame(bool $is_so, string $fault): void

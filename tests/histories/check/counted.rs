@@ -26,7 +26,7 @@ impl Model for Counted {
                 return vec![used.iter().map(|used| used.saturating_sub(cost)).collect()];
             }
             // What is not there is taken, too, down to a capacity below empty.
-            Asked::Op(Op::Settle { cost }) => {
+            Asked::Op(Op::Settle { cost, .. }) => {
                 let limits = self.limits.iter().zip(used);
                 return vec![limits.map(|(limit, used)| (used + cost).min(2 * limit)).collect()];
             }

@@ -27,6 +27,14 @@ impl Known {
         Self { state: StoredState::FULL, earliest: 0, latest: 0, decided }
     }
 
+    /// The operation; one that settles a call does so in the window that is open: no history has one that has ended.
+    fn in_its_window(&self, op: Op) -> Op {
+        match op {
+            Op::Settle { cost, .. } => Op::Settle { cost, expiry: self.state.expires_at() },
+            op => op,
+        }
+    }
+
     /// The earliest time at which a call can have made the state what it is.
     const fn earliest_decision(&self) -> u64 {
         self.decided.saturating_add(self.earliest)
@@ -107,6 +115,7 @@ impl Ending {
 /// What may be known after a call; nothing if it cannot be next.
 fn known_after(model: &Ending, known: &Known, call: &Call, op: Op) -> Vec<Known> {
     let limit = &model.limit;
+    let op = known.in_its_window(op);
     let [from, to] = call.times(model.clock_error);
     if to < known.earliest_decision() {
         return Vec::new();
@@ -198,7 +207,7 @@ fn full_before(
     let now = match reset_after(call) {
         // The end of a calendar's window does not depend on when the call came, so it tells that.
         Some(reset_after) if is_calendar && reset_after > 0 => {
-            let opened = apply(limit, &StoredState::FULL, from, Op::Settle { cost: 1 }).0;
+            let opened = apply(limit, &StoredState::FULL, from, Op::Take { cost: 1 }).0;
             opened.expires_at.checked_sub(reset_after)?.max(from)
         }
         _ => from.max(known.state.expires_at().saturating_add(known.earliest)),
@@ -215,16 +224,18 @@ fn full_before(
 }
 
 /// The times at which the call may have been decided. The answer gives them: the end of a state that has not expired
-/// depends on what the call took, not on its time. `Settle` takes whether or not it is there.
+/// depends on what the call took, not on its time.
 fn times(limit: &Limit, known: &Known, op: Op, last: u64, reset_after: u64) -> Vec<u64> {
     let costs = if op.takes_hits() { op.cost() } else { 0 };
     let end = |cost| end_after(limit, known, last, cost);
     (0..=costs).filter_map(|cost| end(cost).checked_sub(reset_after)).collect()
 }
 
-/// When the state ends after a call at this time that took so much.
+/// When the state ends after a call at this time that took so much. `Settle` takes whether or not it is there.
 fn end_after(limit: &Limit, known: &Known, now: u64, cost: u64) -> u64 {
-    apply(limit, &known.state, now, Op::Settle { cost }).0.expires_at
+    apply(limit, &known.state, now, known.in_its_window(Op::Settle { cost, expiry: 0 }))
+        .0
+        .expires_at
 }
 
 fn reset_after(call: &Call) -> Option<u64> {

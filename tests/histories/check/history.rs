@@ -32,6 +32,10 @@ pub enum Asked {
     Op(Op),
     /// Hits of one member of a compound alone.
     Only { member: usize, cost: u64 },
+    /// The same under numbers of a limit that has several, at a time of a test's clock.
+    By { numbers: usize, now: u64, op: Op },
+    /// Settles the last decision of the process at this time.
+    Settle { now: u64, cost: u64 },
     /// A permit.
     Acquire,
     /// Gives the process's latest permit back.
@@ -56,6 +60,8 @@ pub enum Kind {
     },
     /// Limits that do not come back during the history: the hits of each. Several are a compound.
     Counted(Vec<u64>),
+    /// A limit whose numbers change.
+    Numbers(Vec<Limit>),
     /// So many permits.
     Permits(u64),
 }
@@ -117,6 +123,7 @@ impl History {
                     let new = Key { kind, lost, clock_error, processes: Vec::new() };
                     match (history.keys.get_mut(*key).map(|key| &mut key.kind), &new.kind) {
                         (Some(Kind::Counted(limits)), Kind::Counted(more)) => limits.extend(more),
+                        (Some(Kind::Numbers(limits)), Kind::Numbers(more)) => limits.extend(more),
                         (Some(_), _) => return Err(wrong(line)),
                         (None, _) => {
                             history.keys.insert((*key).to_owned(), new);
@@ -208,6 +215,13 @@ fn read_kind(algorithm: &str, limit: &str, interval: &str) -> Option<Kind> {
             window: SlidingWindow::new(max, seconds).ok()?,
             is_one_by_one: algorithm == "sliding_window_one_by_one",
         },
+        "numbers_token_bucket" => {
+            Kind::Numbers(vec![TokenBucket::per_period(max, seconds).ok()?.into()])
+        }
+        "numbers_fixed_window" => Kind::Numbers(vec![FixedWindow::new(max, seconds).ok()?.into()]),
+        "numbers_sliding_window" => {
+            Kind::Numbers(vec![SlidingWindow::new(max, seconds).ok()?.into()])
+        }
         "counted" => Kind::Counted(vec![max.try_into().ok()?]),
         "permits" => Kind::Permits(max.try_into().ok()?),
         _ => return None,
@@ -224,10 +238,18 @@ fn read_asked(words: &[&str]) -> Option<Asked> {
         ["peek", cost] => Op::Peek { cost: number(cost)? },
         ["refund", cost] => Op::Refund { cost: number(cost)?, expiry: None },
         ["settle", taken, cost] => match number(cost)?.checked_sub(number(taken)?) {
-            Some(more) => Op::Settle { cost: more },
+            // The model knows when the window ends.
+            Some(more) => Op::Settle { cost: more, expiry: 0 },
             None => Op::Refund { cost: number(taken)? - number(cost)?, expiry: None },
         },
         ["reset"] => Op::Reset,
+        ["by", numbers, now, op @ ..] => {
+            let Asked::Op(op) = read_asked(op)? else { return None };
+            return Some(Asked::By { numbers: numbers.parse().ok()?, now: number(now)?, op });
+        }
+        ["at", now, "settle", cost] => {
+            return Some(Asked::Settle { now: number(now)?, cost: number(cost)? });
+        }
         ["only", member, cost] => {
             return Some(Asked::Only { member: member.parse().ok()?, cost: number(cost)? });
         }

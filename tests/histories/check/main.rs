@@ -7,6 +7,7 @@ mod ending;
 mod failover;
 mod history;
 mod losing;
+mod numbers;
 mod permits;
 mod picture;
 mod search;
@@ -19,6 +20,7 @@ use ending::Ending;
 use failover::{FailOver, FailingOver};
 use history::{History, Key, Kind};
 use losing::Losing;
+use numbers::Numbers;
 use permits::Permits;
 use search::{Model, Outcome, explain};
 use sliding::Sliding;
@@ -38,6 +40,9 @@ fn explain_by_kind(key: &Key) -> Outcome {
             explain_losing(key, &Sliding { window, one_by_one, clock_error })
         }
         Kind::Counted(limits) => explain_by(key, Counted { limits, kept: key.lost }),
+        Kind::Numbers(limits) => {
+            explain_by(key, Numbers { limits, processes: key.processes.len() })
+        }
         Kind::Permits(max) => explain_by(key, Permits { max, processes: key.processes.len() }),
     }
 }

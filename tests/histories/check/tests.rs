@@ -393,3 +393,32 @@ fn call_comes_at_no_earlier_time_than_one_that_comes_before_it() {
     ];
     assert!(!is_explained_by(&["sliding_window 2 10 0 5000"], &of(&hits)));
 }
+
+#[test]
+fn call_under_changed_numbers_is_decided_by_its_own() {
+    let by_both = |lines: &[&str]| {
+        let limits = ["numbers_token_bucket 3 3 0 5000", "numbers_token_bucket 3 3000 0 5000"];
+        is_explained_by(&limits, lines)
+    };
+    let taken = asked("by 1 5000000000 attempt 3 0", "a", 0.0, 0.1, "yes 0 3000.0");
+    // The shorter one finds it empty now, and both remember that.
+    let short = asked("by 0 5000000000 attempt 1 0", "b", 0.2, 0.3, "no 0 3.0");
+    let long = |answer: &str| {
+        of(&[
+            taken.clone(),
+            short.clone(),
+            asked("by 1 5000000000 attempt 1 0", "b", 0.4, 0.5, answer),
+        ])
+        .into_iter()
+        .map(str::to_owned)
+        .collect::<Vec<_>>()
+    };
+    let explained =
+        |answer: &str| by_both(&long(answer).iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(!explained("yes 2 1003.0"), "the shorter limit gave it back");
+    assert!(explained("no 0 3000.0"));
+    let settled = |answer: &str| {
+        by_both(&of(&[taken.clone(), asked("at 5000000000 settle 1", "a", 0.2, 0.3, answer)]))
+    };
+    assert!(settled("yes") && !settled("no"));
+}
