@@ -17,12 +17,12 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
     $hash = USERS[$user] ?? NO_USER;
     $network = TokenBucket\client_network(TokenBucket\client_address($_SERVER));             // an IPv4 address, or an IPv6 /64
 
-    $tries = TokenBucket::per(null, "login:$network", 30, 300);            // one network, any user
-    $pair = TokenBucket::per(null, "login:$network $user", 5, 300);        // one network, one user
+    $tries = TokenBucket::per(null, "login:$network", 30, 300, 'login_network');       // one network, any user
+    $pair = TokenBucket::per(null, "login:$network $user", 5, 300, 'login_pair');      // one network, one user
     $decision = (new TokenBucket\Compound($tries, $pair))->attempt();      // takes a token from both, or from neither
     if (!$decision->isAccepted()) {
         http_response_code(429);
-        header("Retry-After: {$decision->getRetryAfterSeconds()}");
+        header('Retry-After: 60');                                         // for both limits, or it would tell which denied
         $message = 'Too many attempts. Please wait a moment.';
     } elseif (password_verify($password, $hash) && isset(USERS[$user])) {
         $decision->refund();                                               // only failures count

@@ -32,7 +32,14 @@ function send_answer(int $status, array $body, array $headers, string $type = 'a
     exit(json_encode($body, JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR));
 }
 
+// Before the key is looked at, or guesses would be free. A right key gets its token back. Behind a proxy, tell client_address() which one.
+$network = TokenBucket\client_network(TokenBucket\client_address($_SERVER));
+$guess = TokenBucket::per(null, "model-guesses:$network", 30, 300, 'wrong-keys')->attempt();
+if (!$guess->isAccepted()) {
+    send_answer(429, $guess->getProblem(), $guess->getHeaders(), 'application/problem+json');
+}
 $customer = CUSTOMERS[$_SERVER['HTTP_X_API_KEY'] ?? ''] ?? send_answer(401, ['error' => 'unknown API key'], []);
+$guess->refund();
 $prompt = (string) file_get_contents('php://input');
 // On a Redis Cluster "{model:...}" puts all three into one slot: one round trip to take, and one to settle.
 $limits = new Compound(

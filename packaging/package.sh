@@ -48,7 +48,7 @@ for part in bin examples integrations share stubs; do
     copy_folder "$part" "$folder/$part"
 done
 # What only the tests and benchmarks of the integrations need.
-rm -r "$folder"/integrations/*/tests "$folder"/integrations/*/scripts
+rm -rf "$folder"/integrations/*/tests "$folder"/integrations/*/scripts
 find "$folder/integrations" \( -name run-tests.sh -o -name 'packages*' -o -name interfaces.sh -o -name bench.php -o -name phpstan.neon \) -delete
 "$php" -n packaging/third-party-licenses.php "$target" >"$folder/LICENSES-crates.txt"
 

@@ -76,10 +76,11 @@ as_root() {
 as_user() {
     chroot "$root" su newcomer -c "export PATH=/home/newcomer/.cargo/bin:\$PATH CARGO_NET_OFFLINE=true; cd ~/token_bucket/packaging/pie && { $1; }" >>"$log" 2>&1
 }
-# Copies the files of this version, those that are not committed as well, into a folder of the system.
+# Copies what the archive of a tag would have, changes that are not committed included, into a folder of the system.
 copy_source() {
     mkdir "$1"
-    git ls-files -z --cached --others --exclude-standard | tar --null -T - -c | tar -C "$1" -x --no-same-owner
+    tree=$(GIT_INDEX_FILE=$folder/index sh -c 'git add --all && git write-tree')
+    git archive "$tree" | tar -C "$1" -x --no-same-owner
 }
 # Lends this machine's Rust to the home of a user of the system.
 lend_rust() {
@@ -180,6 +181,9 @@ as_user './configure --with-php-config=/usr/bin/php-config8.2 && make -j2'
 as_root make -C /home/newcomer/token_bucket/packaging/pie install
 as_root sh -c 'cp /home/newcomer/token_bucket/token_bucket.ini /etc/php/8.2/mods-available/ && phpenmod token_bucket'
 works
+# The tests are in the repository only.
+git ls-files -z --cached --others --exclude-standard php-tests | tar --null -T - -c | tar -C "$home/token_bucket" -x --no-same-owner
+as_root chown -R newcomer: /home/newcomer/token_bucket/php-tests
 as_user 'NO_INTERACTION=1 make test'
 echo "    make test: $(sed -n 's/^Tests passed *: *\([0-9]*\).*/\1/p' "$log" | tail -n 1) passed"
 

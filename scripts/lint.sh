@@ -31,6 +31,8 @@ long=$(find src -name '*.rs' -exec wc -l {} + | awk '$2 != "total" && $1 > 400 {
 # No room knows one above it, and no files import each other in a circle.
 php -n scripts/lint/imports.php src
 
+scripts/lint/archive.sh
+
 # README is short; the links of all pages lead somewhere, and the tests that they name are there.
 [ "$(wc -l <README.md)" -le 150 ] || { echo "README.md has more than 150 lines"; exit 1; }
 pages="README.md docs/*.md docs/*/*.md integrations/README.md integrations/*/README.md examples/*/README.md stubs/README.md ARCHITECTURE.md SECURITY.md CONTRIBUTING.md CHANGELOG.md"

@@ -44,6 +44,11 @@ const IN_THE_CODE = 'in the code';
 /** A table that is fuller than this, in percent, needs attention. */
 const FULL_TABLE_PERCENT = 90;
 
+/** A limit that denies a larger share of its calls, in percent, in so many minutes, with so many calls at least: as in share/alerts.yml. */
+const MOSTLY_DENIED_PERCENT = 50;
+const MOSTLY_DENIED_MINUTES = 10;
+const MOSTLY_DENIED_CALLS = 60;
+
 /** How old the previous reading may be from which rates are computed, in seconds. */
 const OLDEST_READING = 600;
 
@@ -454,13 +459,15 @@ function send_reading(string $source, float $now, array $limits): void
  * @param array{
  *     version: string,
  *     shared_memory_errors: list<string>,
+ *     likely_mistakes: list<string>,
  *     limits: array<int|string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, busy: int, degraded: int,
  *         evictions: int, most_denied: array<int|string, int>}>,
+ *     last_hour: array<int|string, array{calls: list<int>, denied: list<int>, would_deny: list<int>}>,
  *     denials: list<array<string, mixed>>,
  *     limits_file: array{path: string, error: string|null}|null,
  *     named_limits: array<int|string, array{all?: list<string>, first?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
  *     tables: list<array{name: string, holds: string, path: string, bytes: int, slots: int, used: int, evictions: int, denied_newcomers: int}>,
- *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>,
+ *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null, round_trip: float|null, clock_behind: float|null}>,
  *     directives: array<string, string>,
  *     blocked_in_code: list<array{string, string, float}>
  * } $status
@@ -470,7 +477,7 @@ function status_view(array $status, ?string $token, string $notice): string
     // After a change the page stands still, so that its notice can be read.
     $refresh = $notice === '' ? refresh_seconds() : 0;
     $content = heading($status) . controls($refresh, $token) . $notice . attention($status) . summary($status)
-        . limits_section($status) . limited_section($status, $token) . most_denied_section($status, $token) . denials_section($status)
+        . limited_section($status, $token) . most_denied_section($status, $token) . limits_section($status) . denials_section($status)
         . servers_section($status) . tables_section($status) . directives_section($status);
     return page(($notice === '' ? '' : 'Answer: ') . 'token_bucket on ' . show_plain((string) gethostname()), refresh_tag($refresh), $content);
 }
@@ -561,14 +568,16 @@ function controls(int $refresh, ?string $token): string
  *
  * @param array{
  *     shared_memory_errors: list<string>,
- *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>,
+ *     likely_mistakes: list<string>,
+ *     last_hour: array<int|string, array{calls: list<int>, denied: list<int>, would_deny: list<int>}>,
+ *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null, round_trip: float|null, clock_behind: float|null}>,
  *     tables: list<array{name: string, holds: string, path: string, bytes: int, slots: int, used: int, evictions: int, denied_newcomers: int}>,
  *     ...
  * } $status
  */
 function attention(array $status): string
 {
-    $items = array_map(show_text(...), $status['shared_memory_errors']);
+    $items = array_map(show_text(...), [...$status['shared_memory_errors'], ...$status['likely_mistakes']]);
     $error = $status['limits_file']['error'] ?? null;
     if ($error !== null) {
         $items[] = 'The file of the named limits has a mistake. Workers keep the limits that they have read, and a worker that starts now throws: ' . show_text($error);
@@ -577,6 +586,16 @@ function attention(array $status): string
         if (!$server['up']) {
             $reason = $server['last_failure'] === null ? '.' : ': ' . show_text($server['last_failure']);
             $items[] = show_text($server['name']) . ' has not answered for ' . age($server['since']) . $reason;
+        }
+        if ($server['clock_behind'] !== null) {
+            $items[] = sprintf('The clock of this host is %.1f s behind that of another host that uses ', $server['clock_behind']) . show_text($server['name']) . ': set both by NTP.';
+        }
+    }
+    foreach ($status['last_hour'] as $name => $minutes) {
+        $share = mostly_denied($minutes);
+        if ($share !== null) {
+            $items[] = 'The limit ' . limit_name($name) . " denied $share of its calls in the last " . MOSTLY_DENIED_MINUTES
+                . ' minutes: an attack, or a limit that is too low.';
         }
     }
     foreach ($status['tables'] as $table) {
@@ -599,6 +618,17 @@ function attention(array $status): string
         . implode("</li>\n<li>", $items) . "</li>\n</ul>\n</section>\n";
 }
 
+/**
+ * Returns the share of its calls that a limit has denied lately, if it denies most of them.
+ *
+ * @param array{calls: list<int>, denied: list<int>, would_deny: list<int>} $minutes
+ */
+function mostly_denied(array $minutes): ?string
+{
+    [$calls, $denied] = array_map(fn(string $count): int => array_sum(\array_slice($minutes[$count], -MOSTLY_DENIED_MINUTES)), ['calls', 'denied']);
+    return $calls >= MOSTLY_DENIED_CALLS && percent($denied, $calls) > MOSTLY_DENIED_PERCENT ? share($denied, $calls) : null;
+}
+
 function summary(array $status): string
 {
     $total = fn(string $count): int => (int) array_sum(array_column($status['limits'], $count));
@@ -617,37 +647,83 @@ function summary(array $status): string
     return "<dl class=\"summary\">\n$html</dl>\n";
 }
 
-/** @param array{limits: array<int|string, array{checked: int, denied: int, would_deny: int, ...}>, named_limits: array<int|string, array<string, mixed>>, ...} $status */
+/**
+ * @param array{
+ *     limits: array<int|string, array{checked: int, denied: int, would_deny: int, ...}>,
+ *     last_hour: array<int|string, array{calls: list<int>, denied: list<int>, would_deny: list<int>}>,
+ *     named_limits: array<int|string, array<string, mixed>>,
+ *     ...
+ * } $status
+ */
 function limits_section(array $status): string
 {
     [$elapsed, $rates] = rates($status);
-    $rows = [];
-    // The limits of the file come first, also those that no call has asked yet.
+    $busy = $idle = [];
+    // Also those of the file that no call has asked yet.
     foreach ($status['named_limits'] + $status['limits'] as $name => $_) {
-        $named = $status['named_limits'][$name] ?? null;
         $counts = $status['limits'][$name] ?? null;
-        if ($named !== null && !isset($named['algorithm']) && $counts !== null) {
-            // A set has no counts: these are of limits in the code.
-            $rows[] = [limit_name($name), rule($named), '', '', '', ''];
-            $named = null;
-        }
-        $row = [limit_name($name), $named === null ? '<span class="muted">in the code</span>' : rule($named), '', '', '', ''];
+        $row = [limit_name($name), rules($status['named_limits'][$name] ?? null, $counts), '', '', '', '', ''];
         if ($counts !== null) {
             $row[2] = number($counts['checked']) . rate($rates[$name]['checked'] ?? null);
             $row[3] = denied($counts, number(...)) . rate($rates[$name]['stopped'] ?? null);
             $row[4] = stopped($counts) === 0 ? '' : denied_bar($counts);
-            $row[5] = store_failures($counts);
+            $row[6] = store_failures($counts);
         }
-        $rows[] = $row;
+        $minutes = $status['last_hour'][$name] ?? null;
+        $calls = $minutes === null ? 0 : array_sum($minutes['calls']);
+        if ($minutes !== null && $calls > 0) {
+            $row[5] = curve($minutes);
+            $busy[] = ['calls' => $calls, 'cells' => $row];
+        } else {
+            $idle[] = ['calls' => $counts['checked'] ?? 0, 'cells' => $row];
+        }
     }
-    $caption = 'Calls since the host booted, or since the counts were reset. '
+    $by_calls = fn(array $a, array $b): int => $b['calls'] <=> $a['calls'];
+    usort($busy, $by_calls);
+    usort($idle, $by_calls);
+    $shown = is_open('limits') ? [...$busy, ...$idle] : $busy;
+    $folded = \count($busy) + \count($idle) - \count($shown);
+    $note = $folded === 0 ? '' : '<p class="muted">' . counted($folded, 'limit') . ' without a call in the last hour. <a href="' . link_to(['open' => 'limits']) . "#limits\">Show</a></p>\n";
+    $caption = 'The busiest first. Calls since the host booted, or since the counts were reset. '
         . ($elapsed === null ? 'Rates come with the next reading.' : sprintf('Rates are those of the last %.1f seconds.', $elapsed));
     return section('limits', 'Limits', table(
         $caption,
-        ['Limit', 'Rule', 'Calls', 'Denied', 'Share denied', 'Store failures'],
-        $rows,
-        'No limit was asked yet.',
-    ));
+        ['Limit', 'Rule', 'Calls', 'Denied', 'Share denied', 'Last hour', 'Store failures'],
+        array_column($shown, 'cells'),
+        $folded === 0 ? 'No limit was asked yet.' : 'No limit was asked in the last hour.',
+        numbers: [2, 3],
+    ) . $note);
+}
+
+/** Describes what a name stands for: in the file, in the code, or in both, for a set has no calls of its own. */
+function rules(?array $named, ?array $counts): string
+{
+    $in_code = '<span class="muted">in the code</span>';
+    return match (true) {
+        $named === null => $in_code,
+        $counts !== null && !isset($named['algorithm']) => rule($named) . ",<br> and a limit $in_code, which has these calls",
+        default => rule($named),
+    };
+}
+
+/**
+ * Draws the calls of each minute of the last hour, and those that were denied, or would have been.
+ *
+ * @param array{calls: list<int>, denied: list<int>, would_deny: list<int>} $minutes
+ */
+function curve(array $minutes): string
+{
+    $stopped = array_map(fn(int $denied, int $would_deny): int => $denied + $would_deny, $minutes['denied'], $minutes['would_deny']);
+    $most = max($minutes['calls']);
+    // Of one step for each minute, from the bottom on the left to the bottom on the right.
+    $step = fn(int $count): string => sprintf('V%.1Fh1', 20 - 20 * $count / $most);
+    $area = fn(array $counts): string => 'M0 20' . implode('', array_map($step, $counts)) . 'V20Z';
+    $minutes_with = fn(array $counts): int => \count(array_filter($counts));
+    $said = counted(array_sum($minutes['calls']), 'call') . ' in ' . counted($minutes_with($minutes['calls']), 'minute') . ', ' . number($most) . ' in one at most; '
+        . (array_sum($stopped) === 0 ? 'none denied' : number(array_sum($stopped)) . ' denied in ' . counted($minutes_with($stopped), 'minute'));
+    return '<svg class="curve" viewBox="0 0 60 20" preserveAspectRatio="none" role="img" aria-label="' . $said . "\"><title>$said</title>"
+        . "<path class=\"calls\" d=\"{$area($minutes['calls'])}\"/><path class=\"stopped\" d=\"{$area($stopped)}\"/></svg> "
+        . '<span class="muted">' . number($most) . '&nbsp;a&nbsp;minute at&nbsp;most</span>';
 }
 
 function limit_name(int|string $name): string
@@ -688,7 +764,7 @@ function denied(array $counts, callable $show): string
     return match (true) {
         $counts['would_deny'] === 0 => $show($counts['denied']),
         $counts['denied'] === 0 => $would_deny,
-        default => $show($counts['denied']) . "<br> $would_deny",
+        default => $show($counts['denied']) . ",<br> $would_deny",
     };
 }
 
@@ -698,7 +774,7 @@ function rate(?float $per_second): string
         return '';
     }
     $decimals = $per_second > 0 && $per_second < 10 ? 2 : 0;
-    return '<br> <span class="muted">' . number_format($per_second, $decimals) . '&nbsp;per&nbsp;s</span>';
+    return '<br> <span class="muted">(' . number_format($per_second, $decimals) . '&nbsp;per&nbsp;s)</span>';
 }
 
 /** Draws which share of the calls was denied, and which a dry run let pass. */
@@ -764,6 +840,7 @@ function limited_section(array $status, ?string $token): string
         array_column(\array_slice($rows, 0, rows_shown('limited')), 'cells'),
         'No client of a named limit in shared memory is limited now, and none of a limit in the code is blocked.',
         without_buttons($token),
+        [2],
     ) . $note);
 }
 
@@ -825,6 +902,7 @@ function most_denied_section(array $status, ?string $token): string
             ? 'No client was denied.'
             : 'Identifiers are not kept: token_bucket.track_identifiers = 0.',
         without_buttons($token),
+        [2],
     ) . note_of_more($rows, 'most-denied'));
 }
 
@@ -839,13 +917,14 @@ function denials_section(array $status): string
         number($denial['limit']) . ($denial['interval'] === null ? ' at once' : ' in ' . duration($denial['interval'])) . ': '
             . $reasons[$denial['reason']] . $deciders[$denial['decided_by']] . ($denial['enforced'] ? '' : ' <span class="tag warn">dry run</span>'),
         number($denial['count']),
-        time_tag($denial['last_at']) . ($denial['count'] === 1 ? '' : '<br><span class="muted">since ' . gmdate(intdiv((int) $denial['first_at'], 86_400) === intdiv((int) $denial['last_at'], 86_400) ? 'H:i:s' : 'Y-m-d H:i:s', (int) $denial['first_at']) . '</span>'),
+        time_tag($denial['last_at']) . ($denial['count'] === 1 ? '' : '<br> <span class="muted">since ' . gmdate(intdiv((int) $denial['first_at'], 86_400) === intdiv((int) $denial['last_at'], 86_400) ? 'H:i:s' : 'Y-m-d H:i:s', (int) $denial['first_at']) . '</span>'),
     ];
     return section('denials', 'Denied last', table(
         'The latest calls that were denied, one row for a client and cause until ten minutes pass without. <code>token-bucket denials</code> has all.',
         ['Identifier', 'Limit', 'Why', 'Calls', 'Last'],
         array_map($show, \array_slice($status['denials'], 0, rows_shown('denials'))),
         'No call was denied.',
+        numbers: [3],
     ) . note_of_more($status['denials'], 'denials'));
 }
 
@@ -896,20 +975,22 @@ function without_buttons(?string $token): int
     return $token === null ? 1 : 0;
 }
 
-/** @param array{servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>, ...} $status */
+/** @param array{servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null, round_trip: float|null, clock_behind: float|null}>, ...} $status */
 function servers_section(array $status): string
 {
     $show = fn(array $server): array => [
-        show_text($server['name']) . ($server['last_failure'] === null ? '' : '<br><span class="muted">last failure: ' . show_text($server['last_failure']) . '</span>'),
+        show_text($server['name']) . ($server['last_failure'] === null ? '' : '<br> <span class="muted">last failure: ' . show_text($server['last_failure']) . '</span>'),
         $server['up'] ? '<span class="tag good">up</span>' : '<span class="tag bad">down</span>',
         time_tag($server['since']) . '<br> <span class="muted">for ' . age($server['since']) . '</span>',
         number($server['outages']),
+        $server['round_trip'] === null ? '' : sprintf('%.1f&nbsp;ms', 1_000 * $server['round_trip']),
     ];
     return section('servers', 'Servers', table(
         'Servers in use, as the workers found them.',
-        ['Server', 'State', 'Since', 'Outages since boot'],
+        ['Server', 'State', 'Since', 'Outages since boot', 'Round trip'],
         array_map($show, $status['servers']),
         'No server is in use.',
+        numbers: [3, 4],
     ));
 }
 
@@ -930,6 +1011,7 @@ function tables_section(array $status): string
         ['Table', 'Holds', 'Full', 'Slots used', 'Evictions', 'Newcomers denied', 'File'],
         array_map($show, $status['tables']),
         'There is no table yet: no call was made.',
+        numbers: [3, 4, 5],
     ));
 }
 
@@ -998,22 +1080,24 @@ function is_open(string $section): bool
  * @param list<string> $headings
  * @param list<list<string>> $rows of HTML
  * @param int $left_out how many columns at the end are not shown
+ * @param list<int> $numbers the columns of numbers, which stand to the right
  */
-function table(string $caption, array $headings, array $rows, string $empty, int $left_out = 0): string
+function table(string $caption, array $headings, array $rows, string $empty, int $left_out = 0, array $numbers = []): string
 {
     if ($rows === []) {
         return "<p class=\"muted\">$empty</p>\n";
     }
     $shown = \count($headings) - $left_out;
     $html = "<table role=\"table\">\n<caption>$caption</caption>\n<thead role=\"rowgroup\">\n<tr role=\"row\">";
-    foreach (\array_slice($headings, 0, $shown) as $heading) {
-        $html .= "<th role=\"columnheader\" scope=\"col\">$heading</th>";
+    $class = fn(int $column): string => \in_array($column, $numbers, true) ? ' class="number"' : '';
+    foreach (\array_slice($headings, 0, $shown) as $column => $heading) {
+        $html .= "<th role=\"columnheader\" scope=\"col\"{$class($column)}>$heading</th>";
     }
     $html .= "</tr>\n</thead>\n<tbody role=\"rowgroup\">\n";
     foreach ($rows as $row) {
         $html .= '<tr role="row"><th role="rowheader" scope="row">' . $row[0] . '</th>';
         for ($column = 1; $column < $shown; $column++) {
-            $html .= "<td role=\"cell\" data-heading=\"$headings[$column]\"><div>$row[$column]</div></td>";
+            $html .= "<td role=\"cell\" data-heading=\"$headings[$column]\"{$class($column)}><div>$row[$column]</div></td>";
         }
         $html .= "</tr>\n";
     }
@@ -1222,6 +1306,7 @@ function style(): string
         table { width: 100%; border-collapse: collapse; }
         caption { padding-bottom: .5rem; text-align: left; color: var(--muted); font-size: .9rem; }
         th, td { padding: .5rem .75rem .5rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: break-word; font-variant-numeric: tabular-nums; }
+        .number { text-align: right; }
         thead th { border-top: 0; color: var(--muted); font-size: .85rem; font-weight: 600; vertical-align: bottom; }
         tbody th { min-width: 9rem; font-weight: 400; }
         #limited ~ table tbody th, #most-denied ~ table tbody th { width: 45%; }
@@ -1231,9 +1316,10 @@ function style(): string
         td button { white-space: nowrap; }
         .bar { display: block; width: 100%; min-width: 6rem; max-width: 12rem; height: .5rem; margin: .45rem 0 .1rem; }
         .track { fill: var(--track); }
-        .first { fill: var(--bad); }
-        .second { fill: var(--warn); }
-        #tables ~ table .first { fill: var(--link); }
+        .first, .stopped { fill: var(--link); }
+        .second { fill: var(--muted); }
+        .curve { display: block; width: 100%; min-width: 6rem; max-width: 12rem; height: 1.6rem; margin: .1rem 0; background: var(--track); }
+        .calls { fill: var(--muted); opacity: .45; }
 
         .fields label { display: inline-block; min-width: 9rem; }
         .fields #sure + label { min-width: 0; }
@@ -1261,6 +1347,8 @@ function style(): string
             .fold { display: block; }
             .fold ~ * { display: none; }
             .bar { display: inline-block; width: 4rem; min-width: 0; margin: 0; }
+            .curve { display: inline-block; width: 8rem; min-width: 0; height: 1.2rem; margin: 0; vertical-align: middle; }
+            .number { text-align: left; }
             #limited ~ table tbody th, #most-denied ~ table tbody th { width: auto; }
             tr:has(form) th { flex: 1 1 9rem; order: -2; }
             td:has(> div > form) { order: -1; }

@@ -147,7 +147,7 @@ class TokenBucket implements TokenBucket\Limiter
      *
      * The decision's getTokens() is the number of tokens that the caller may use.
      *
-     * @param int $most  the most tokens to take: 1 or more
+     * @param int $most  the most tokens to take: 0 or more. 0 takes nothing, whatever $least is by default
      * @param int $least the fewest tokens to take: 1 to $most. More than the capacity is never accepted
      * @param int $leave so many must be left afterwards, for more important calls: 0 or more
      *

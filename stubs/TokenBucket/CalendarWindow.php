@@ -41,8 +41,8 @@ final class CalendarWindow implements Limiter
     public function consume(int $token_count = 1): bool {}
 
     /**
-     * Counts hits if they fit into the window, else counts none, and describes the result. In getHeaders() `w` is what is left
-     * of the window.
+     * Counts hits if they fit into the window, else counts none, and describes the result. In getHeaders() `w` is the length of
+     * the window, and `t` is what is left of it.
      *
      * @param int $tokens hits, 0 or more
      * @param int $leave  so many must be left afterwards, for more important calls: 0 or more

@@ -3,7 +3,8 @@
 namespace TokenBucket;
 
 /**
- * The result of one call. Only limiters make such objects. As a bool, also in a condition, it is isAccepted().
+ * The result of one call. Only limiters make such objects. As a bool, also in a condition and compared with a bool,
+ * it is isAccepted().
  *
  * The decision of a Compound is about all limits that were asked: it is accepted if none of them denies. It has the fewest
  * tokens of any, as getRetryAfter() the longest wait of those that deny, and as getResetAfter() the longest of all.
@@ -129,13 +130,13 @@ final class Decision implements \JsonSerializable
      * token bucket does not know that it was reset meanwhile: it gets the tokens back, never above its capacity.
      *
      * If it cost more, the rest is charged even if it is not there, and later calls wait for it: a bucket goes one capacity
-     * below empty at most, a FixedWindow counts twice its limit at most (it is the open window that is charged), a
-     * SlidingWindow fills up. What is beyond that is forgotten.
+     * below empty at most, a SlidingWindow fills up. What is beyond that is forgotten. A FixedWindow or CalendarWindow that
+     * has ended is not charged, nor is the next one.
      *
      * @param int|array $tokens 0 or more: one number for all limits of a Compound, or a list with one number for each
      *
      * @return bool|null whether any limit charges the call what it cost. False needs nothing done: nothing was taken (a denied
-     *     call, a peek(), on_error=open), all of the rest has come back by itself, the window of the rest has ended or was reset
+     *     call, a peek(), on_error=open), all of the rest has come back by itself, the window has ended or was reset
      *     meanwhile, the identifier is blocked, the server failed a moment ago and was not asked, it is a further call, or
      *     a forked child calls: only the process that made the decision settles it. Null if that is not known: the server was
      *     asked, has not answered, and may have done it

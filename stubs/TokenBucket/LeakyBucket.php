@@ -66,7 +66,7 @@ final class LeakyBucket implements Limiter
      *
      * The decision's getTokens() is the number that the caller may use.
      *
-     * @param int $most  1 or more
+     * @param int $most  0 or more. 0 takes nothing, whatever $least is by default
      * @param int $least 1 to $most. More than the limit is never accepted
      * @param int $leave so many must be left afterwards, for more important calls: 0 or more
      *

@@ -11,7 +11,7 @@ namespace TokenBucket;
  *     $bucket->consume(10);
  *     TestClock::advance(0.5);
  */
-abstract class TestClock
+final class TestClock
 {
     /**
      * Stops the clock at a time.
@@ -40,4 +40,6 @@ abstract class TestClock
      * @throws ConfigurationException without token_bucket.test_clock=1
      */
     public static function resume(): void {}
+
+    private function __construct() {}
 }

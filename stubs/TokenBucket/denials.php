@@ -21,7 +21,8 @@ namespace TokenBucket;
  * - first_at, last_at: of them, in seconds since 1970
  *
  * @param string|null $name the name of a limit; null: all
- * @param string|null $client the whole identifier, or the part of it behind the name and a colon; null: all
+ * @param string|null $client the whole identifier, or the part of it behind the name and a colon, or the beginning of either up to a space
+ *     or a colon: `192.0.2.1` also is the client of `192.0.2.1 anna`; null: all
  *
  * @return list<array{name: string, identifier: string|null, algorithm: string, limit: int, interval: float|null,
  *     reason: 'empty'|'blocked'|'no_room'|'outage', decided_by: 'store'|'deny_cache'|'fallback'|'on_error', enforced: bool, count: int,

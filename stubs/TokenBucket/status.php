@@ -9,7 +9,11 @@ namespace TokenBucket;
  * - version: of the extension
  * - shared_memory_errors: what keeps files or directories of shared memory from being used, in the words of the exception that
  *   calls throw
+ * - likely_mistakes: what the counts show to be probably wrong: a limit of whose denials 90 % or more are of one private address, which is
+ *   probably a proxy that is not named to client_address(). Empty with token_bucket.warn_of_mistakes=0 or token_bucket.track_identifiers=0
  * - limits: what statistics() returns
+ * - last_hour: of each of these limits `checked` (as `calls`), `denied` and `would_deny` of each of the last 60 minutes, the oldest
+ *   first; the last one is not over
  * - denials: the latest 100 that denials() returns
  * - limits_file: the file of token_bucket.limits, and what is wrong with it as this worker read it last; null if none is named
  * - named_limits: the limits and sets of that file, by name. `limited` has the clients that would be denied now, and for how
@@ -20,7 +24,7 @@ namespace TokenBucket;
  *   `evictions`: buckets that were evicted while in use; `denied_newcomers`: calls of new clients that were denied for want of a slot. The
  *   table `.host` is the one for `fallback`, `.leases` has the busy buckets on servers of which this host has tokens to hand out
  * - servers: the stores on servers that a call needed within the last hour, or within five minutes where they are down, and those
- *   that directives name; at most 16. Whether they answer, since when (seconds since 1970), how often an outage has begun since
+ *   that directives name; at most 32. Whether they answer, since when (seconds since 1970), how often an outage has begun since
  *   the host booted, and why the last call failed that did
  * - directives: their values, without passwords
  *
@@ -30,8 +34,10 @@ namespace TokenBucket;
  * @return array{
  *     version: string,
  *     shared_memory_errors: list<string>,
+ *     likely_mistakes: list<string>,
  *     limits: array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, busy: int, degraded: int,
  *         evictions: int, most_denied: array<int|string, int>}>,
+ *     last_hour: array<string, array{calls: list<int>, denied: list<int>, would_deny: list<int>}>,
  *     denials: list<array<string, mixed>>,
  *     limits_file: array{path: string, error: string|null}|null,
  *     named_limits: array<string, array{all: list<string>}|array{algorithm: string, limit: int, interval: float,
@@ -39,7 +45,8 @@ namespace TokenBucket;
  *         algorithm: string, limit: int, lifetime: float, storage: string|null, enforce: bool|null, on_error: string|null}>,
  *     tables: list<array{name: string, holds: 'buckets'|'permits'|'leases', path: string, bytes: int, slots: int, used: int,
  *         evictions: int, denied_newcomers: int}>,
- *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>,
+ *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null, round_trip: float|null,
+ *         clock_behind: float|null}>,
  *     directives: array<string, string>
  * }
  */

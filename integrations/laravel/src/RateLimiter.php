@@ -14,6 +14,7 @@ use InvalidArgumentException;
 use stdClass;
 use Throwable;
 use TokenBucket\Decision;
+use TokenBucket\FixedWindow;
 
 /**
  * Laravel's rate limiter on the extension. A key has a fixed window: it opens at the first hit, ends after the decay time, and
@@ -162,20 +163,30 @@ class RateLimiter extends LaravelRateLimiter
         }
         $window = $this->windows->window($this->cleanRateLimiterKey($key), Windows::MOST_HITS, $seconds, self::NAME);
         if ($amount < 0) {
-            $window->refund(-$amount);
-            $decision = $window->peek();
-        } else {
-            $decision = $window->attempt($amount);
+            return $this->giveBack($window, -$amount);
         }
 
-        return Windows::MOST_HITS - $decision->getRemainingTokens();
+        return Windows::MOST_HITS - $window->attempt($amount)->getRemainingTokens();
+    }
+
+    /**
+     * @return int the hits of the window; if fewer were there than are given back, what Laravel's own limiter would have, which is
+     *     below 0. The window has 0 then, so that no client gets more attempts than its limit.
+     */
+    private function giveBack(FixedWindow $window, int $amount): int
+    {
+        $before = Windows::MOST_HITS - $window->peek()->getRemainingTokens();
+        $window->refund($amount);
+        $after = Windows::MOST_HITS - $window->peek()->getRemainingTokens();
+
+        return $after === 0 ? min(0, $before - $amount) : $after;
     }
 
     /**
      * @param string $key
      * @param DateTimeInterface|DateInterval|int $decaySeconds
      * @param int $amount
-     * @return int the hits of the window, never below 0
+     * @return int the hits of the window; below 0 if it had fewer than $amount
      */
     public function decrement($key, $decaySeconds = 60, $amount = 1)
     {

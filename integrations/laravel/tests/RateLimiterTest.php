@@ -61,8 +61,10 @@ final class RateLimiterTest extends TestCase
         self::assertSame(5, RateLimiter::increment('key', 60, 5));
         self::assertSame(3, RateLimiter::decrement('key', 60, 2));
         self::assertSame(3, RateLimiter::increment('key', 60, 0));
-        self::assertSame(0, RateLimiter::decrement('key', 60, 10), 'never below 0');
-        self::assertSame(1, RateLimiter::hit('key'));
+        self::assertSame(-7, RateLimiter::decrement('key', 60, 10), 'as Laravel says');
+        self::assertSame(1, RateLimiter::hit('key'), 'but no attempt more than the limit');
+        self::assertSame(-5, RateLimiter::decrement('no window', 60, 5));
+        self::assertSame([0, 0], [RateLimiter::attempts('no window'), RateLimiter::availableIn('no window')]);
     }
 
     public function testAmountOutOfRangeIsRefused(): void

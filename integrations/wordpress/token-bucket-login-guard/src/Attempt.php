@@ -3,6 +3,7 @@ declare(strict_types=1);
 
 namespace TokenBucket\WordPress;
 
+use TokenBucket;
 use TokenBucket\Compound;
 use TokenBucket\Decision;
 use WP_User;
@@ -14,8 +15,12 @@ final class Attempt
     private readonly SecurityLog $log;
     private readonly Decision $decision;
 
+    /** @var array<string, TokenBucket> what the guess was charged to, by name */
+    private readonly array $limiters;
+
     /** The account, or what stands in its place in the limit of the network and one user. */
     private readonly string $accountId;
+    private bool $isPasswordRight = false;
     private bool $isSettled = false;
 
     /** @param ?ProvenPassword $proof of a client that logs in with every request; null for a form */
@@ -32,15 +37,15 @@ final class Attempt
         $user = $account->onlyUser();
         $browser = $user ? KnownBrowser::of($user) : null;
         // The limit that most clients share comes last: in shared memory it is charged when the others have accepted.
-        $limiters = array_filter([
+        $this->limiters = array_filter([
             'pair' => $this->limits->pair($client->network, $this->accountId),
             'network' => $client->isCrossSite ? null : $this->limits->network($client->network),
             'user' => $browser === null ? $this->limits->user($account->id) : $this->limits->browser($browser),
         ]);
-        $this->decision = (new Compound(...array_values($limiters)))->attempt();
+        $this->decision = (new Compound(...array_values($this->limiters)))->attempt();
         if ($this->decision->wouldDeny()) {
-            $denies = fn (\TokenBucket $limiter): bool => $limiter->peek()->wouldDeny();
-            $this->log->denied($client, $account, array_keys(array_filter($limiters, $denies)));
+            $denies = fn (TokenBucket $limiter): bool => $limiter->peek()->wouldDeny();
+            $this->log->denied($client, $account, array_keys(array_filter($this->limiters, $denies)));
         }
     }
 
@@ -61,6 +66,18 @@ final class Attempt
         return $this->account->firstUser() !== null;
     }
 
+    /** Called when WordPress, or a plugin in its place, has found that a password fits a hash. */
+    public function passwordFits(string $hash): void
+    {
+        // A plugin may compare the password with others, such as those the user had before.
+        $this->isPasswordRight = $this->isPasswordRight || $hash === $this->account->firstUser()?->user_pass;
+    }
+
+    public function isPasswordRight(): bool
+    {
+        return $this->isPasswordRight;
+    }
+
     /**
      * Gives the charge back, or counts a failure. Further calls do nothing: WordPress may look at one password twice.
      *
@@ -74,7 +91,11 @@ final class Attempt
         $this->isSettled = true;
         $first = $this->account->firstUser() ?? $user;
         // If the second user of a name got in, the password was wrong for the first.
-        $user !== null && $first?->ID === $user->ID ? $this->forgive($user) : $this->countFailure();
+        match (true) {
+            $user !== null && $first?->ID === $user->ID => $this->forgive($user),
+            $this->isPasswordRight => $this->countRefusal(),
+            default => $this->countFailure(),
+        };
     }
 
     private function forgive(WP_User $user): void
@@ -90,18 +111,39 @@ final class Attempt
         if (!$this->client->isCrossSite) {
             $this->limits->pair($this->client->network, $this->accountId)->reset();
             $this->limits->failuresOfPair($this->client->network, $this->accountId)->reset();
+            $this->limits->refusalsOfPair($this->client->network, $this->accountId)->reset();
         }
+    }
+
+    /**
+     * The password was right, and another plugin refused the user: it asks for a second factor, or that was wrong. As many of a day
+     * as the pair has tries cost nothing. Further ones may be guesses at the second factor: they count for the pair, and never for
+     * the network, from which others log in.
+     */
+    private function countRefusal(): void
+    {
+        if (!$this->limits->refusalsOfPair($this->client->network, $this->accountId)->attempt()->wouldDeny()) {
+            $this->decision->refund();
+            return;
+        }
+        $this->decision->settle(array_map(fn (string $limit): int => $limit === 'network' ? 0 : 1, array_keys($this->limiters)));
+        $this->countFailureOfPair();
     }
 
     /** As many failures as a limit has tries block its client: the first time of a day shortly, each further time for longer. */
     private function countFailure(): void
     {
-        $network = $this->client->network;
-        $pair = $this->limits->failuresOfPair($network, $this->accountId);
-        $this->block($this->limits->countFailure($pair, 'pair'), $this->accountId);
+        $this->countFailureOfPair();
         if (!$this->client->isCrossSite) {
-            $this->block($this->limits->countFailure($this->limits->failuresOfNetwork($network), 'network'), '');
+            $network = $this->limits->failuresOfNetwork($this->client->network);
+            $this->block($this->limits->countFailure($network, 'network'), '');
         }
+    }
+
+    private function countFailureOfPair(): void
+    {
+        $pair = $this->limits->failuresOfPair($this->client->network, $this->accountId);
+        $this->block($this->limits->countFailure($pair, 'pair'), $this->accountId);
     }
 
     /**

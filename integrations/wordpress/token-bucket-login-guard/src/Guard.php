@@ -30,6 +30,8 @@ final class Guard
     {
         add_filter('authenticate', [$this, 'beforePassword'], PHP_INT_MIN, 3);
         add_filter('authenticate', [$this, 'afterPassword'], PHP_INT_MAX, 3);
+        add_filter('check_password', [$this, 'passwordWasCompared'], PHP_INT_MAX, 3);
+        add_action('shutdown', [$this, 'settleRightPasswords']);
         add_filter('application_password_is_api_request', [$this, 'beforeApplicationPassword'], PHP_INT_MAX);
         add_action('application_password_did_authenticate', [$this, 'applicationPasswordIsRight']);
         add_action('application_password_failed_authentication', [$this, 'applicationPasswordIsWrong'], 0);
@@ -37,7 +39,7 @@ final class Guard
         add_filter('rest_authentication_errors', [$this, 'answerRest'], 95);
         add_filter('xmlrpc_login_error', [$this, 'answerXmlRpc'], 10, 2);
         add_filter('shake_error_codes', fn (array $codes): array => [...$codes, self::DENIED]);
-        add_action('wp_login', [$this, 'rememberBrowser'], 10, 2);
+        add_action('wp_login', [$this, 'afterLogin'], 10, 2);
     }
 
     /** The first callback of `authenticate`: charges the guess. */
@@ -68,6 +70,25 @@ final class Guard
             wp_hash_password((string) $password);
         }
         return $this->wrongPassword();
+    }
+
+    /** Sees that a password is right, whatever another plugin makes of it: it may want a second factor, too. */
+    public function passwordWasCompared(mixed $isRight, #[\SensitiveParameter] mixed $password = null, #[\SensitiveParameter] mixed $hash = null): mixed
+    {
+        if ($isRight && is_string($hash)) {
+            (end($this->underway) ?: null)?->passwordFits($hash);
+        }
+        return $isRight;
+    }
+
+    /** A plugin that asks for a second factor may end the request: behind a right password afterPassword() was not called then. */
+    public function settleRightPasswords(): void
+    {
+        foreach ($this->underway as $attempt) {
+            if ($attempt?->isPasswordRight()) {
+                $this->settle($attempt, null);
+            }
+        }
     }
 
     /** Called where WordPress is about to look at an application password; false keeps it from that. */
@@ -109,11 +130,12 @@ final class Guard
         }
     }
 
-    /** Other plugins may fire `wp_login` without a user. */
-    public function rememberBrowser(mixed $login, mixed $user = null): void
+    /** A second factor may log the user in by a request without a password. Other plugins may fire `wp_login` without a user. */
+    public function afterLogin(mixed $login, mixed $user = null): void
     {
         if ($user instanceof WP_User) {
             KnownBrowser::remember($user);
+            $this->forgetRefusals($user);
         }
     }
 
@@ -143,8 +165,8 @@ final class Guard
     /** Charges a guess. Null if it is not limited. */
     private function attempt(string $name, #[\SensitiveParameter] string $password, bool $isApi): ?Attempt
     {
-        // Without both, WordPress looks at no password: it shows wp-login.php, or reads a cookie. A script on the command line has no client.
-        if ($name === '' || $password === '' || (PHP_SAPI === 'cli' && !isset($_SERVER['REMOTE_ADDR']))) {
+        // Without both, WordPress looks at no password: it shows wp-login.php, or reads a cookie.
+        if ($name === '' || $password === '' || self::hasNoClient()) {
             return null;
         }
         $settings = Settings::load();
@@ -174,6 +196,25 @@ final class Guard
         } catch (TokenBucket\TokenBucketException $exception) {
             (new SecurityLog(Settings::load()))->failed($exception);
         }
+    }
+
+    private function forgetRefusals(WP_User $user): void
+    {
+        if (self::hasNoClient()) {
+            return;
+        }
+        $settings = Settings::load();
+        try {
+            (new Limits($settings))->forgetRefusals(Client::ofRequest($settings)->network, Account::idsOfUsersNamed($user->user_login));
+        } catch (TokenBucket\TokenBucketException $exception) {
+            (new SecurityLog($settings))->failed($exception);
+        }
+    }
+
+    /** Whether this is a script on the command line. */
+    private static function hasNoClient(): bool
+    {
+        return PHP_SAPI === 'cli' && !isset($_SERVER['REMOTE_ADDR']);
     }
 
     private function denial(Attempt $attempt): WP_Error

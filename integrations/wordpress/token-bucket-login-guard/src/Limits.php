@@ -58,6 +58,21 @@ final class Limits
         return $this->failures(self::PAIR, "$network $account", 'pair');
     }
 
+    /** Counts the right passwords of a day after which another plugin refused the user: as many as the pair has tries. */
+    public function refusalsOfPair(string $network, string $account): FixedWindow
+    {
+        $identifier = self::PAIR . "_refusals:$this->site $network $account";
+        return new FixedWindow(Storage::dsn(), $identifier, $this->settings->number('pair_tries'), TokenBucket::DAY);
+    }
+
+    /** @param list<string> $accounts ids of the user that has logged in */
+    public function forgetRefusals(string $network, array $accounts): void
+    {
+        foreach ($accounts as $account) {
+            $this->refusalsOfPair($network, $account)->reset();
+        }
+    }
+
     /**
      * Counts a failure.
      *

@@ -52,6 +52,7 @@ final class Unblocking
     {
         $this->limits->pair($network, $account)->reset();
         $this->limits->failuresOfPair($network, $account)->reset();
+        $this->limits->refusalsOfPair($network, $account)->reset();
         BlockList::remove($network, $account);
     }
 }
