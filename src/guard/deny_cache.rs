@@ -16,7 +16,10 @@ pub fn known_denial(host: &Host, request: &Request<'_>, now: u64) -> Option<Deci
         (KnownDenial::BlockedUntil(until), _) => {
             Some(apply(limit, &State::Blocked { until }.into(), now, op).0)
         }
-        (KnownDenial::FullAt(full_at), Op::Take { cost: 1.. } | Op::TakeUpTo { .. }) => {
+        // What is further away than a refill was noted by other numbers, or is owed: the store knows.
+        (KnownDenial::FullAt(full_at), Op::Take { cost: 1.. } | Op::TakeUpTo { .. })
+            if full_at.saturating_sub(now) <= refill_time(limit) =>
+        {
             let state = State::Filling { full_at: Span::from_ns(full_at) };
             let (decision, _) = apply(limit, &state.into(), now, op);
             (!decision.is_accepted() && decision.retry_at != Decision::NEVER).then_some(decision)
@@ -43,6 +46,14 @@ pub fn note_denial(host: &Host, request: &Request<'_>, decision: Decision, sent:
     };
     if let Some(denial) = denial {
         host.note_denial(key, denial, sent);
+    }
+}
+
+/// How long a bucket of this limit takes to fill, in nanoseconds; zero of a window, which does not.
+fn refill_time(limit: &Limit) -> u64 {
+    match limit {
+        Limit::TokenBucket(bucket) => bucket.refill_time().ceil(),
+        _ => 0,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::clock::boot_time;
 use crate::guard::tests::{host_alone, limit, with_request};
-use crate::limit::{FixedWindow, SECOND};
+use crate::limit::{FixedWindow, SECOND, TokenBucket};
 use crate::store::Time;
 
 /// The server's clock when it decides, which is ahead of this host's.
@@ -96,5 +96,17 @@ fn denials_say_nothing_about_the_clock_of_a_test() {
         note_denial(&host, request, denial, now);
         assert_eq!(known_denial(&host, &frozen, boot_time()), None);
         assert!(known_denial(&host, request, boot_time()).is_some());
+    });
+}
+
+#[test]
+fn shorter_numbers_ask_the_store_when_longer_ones_were_denied() {
+    let (host, sent) = (host_alone(), boot_time());
+    let short = TokenBucket::per_period(100, 60.0).unwrap().into();
+    with_request(&limit(), TAKE, |request| {
+        note_denial(&host, request, apply(&limit(), &empty().into(), NOW, TAKE).0, sent);
+        assert!(known_denial(&host, request, boot_time()).is_some());
+        let by_short = Request { limit: &short, ..*request };
+        assert!(known_denial(&host, &by_short, boot_time()).is_none());
     });
 }
