@@ -79,11 +79,13 @@ impl CalendarWindow {
         let State::Window { .. } = state else {
             return (now <= last).then_some((last.min(end - 1), hits));
         };
-        let is_same = is_same(last + 1, end);
-        let is_from_future = !is_same && last >= end && end - now > SLACK;
+        let is_this = is_same(last + 1, end);
+        // Shortly before the boundary a process may have found the next window open.
+        let may_be_next = end - now <= SLACK && is_same(last + 1, self.end_at(end));
+        let is_from_future = !is_this && last >= end && !may_be_next;
         match now <= last && !is_from_future {
             true => Some((last, hits)),
-            false => (is_same || is_from_future).then_some((end - 1, hits)),
+            false => (is_this || is_from_future).then_some((end - 1, hits)),
         }
     }
 }
@@ -183,6 +185,24 @@ mod tests {
         let settle = Op::Settle { cost: 1, expiry: T + 2 * SECOND };
         let (decision, _) = days(5).apply::<Decision>(state, T + SECOND, &settle);
         assert_eq!((decision.is_accepted(), decision.expires_at), (true, T + SECOND));
+    }
+
+    #[test]
+    fn window_of_a_longer_unit_is_ended_at_any_time_of_the_shorter_one_that_of_a_clock_ahead_is_not()
+     {
+        let (hour, now) =
+            (CalendarWindow::new(1, [T, T + HOUR, T + 2 * HOUR]).unwrap(), T + HOUR - 60 * SECOND);
+        let with_end = |ends_at| State::Window { ends_at: ends_at - 1, hits: 1 };
+        for (end, expected) in
+            [(T + 700 * HOUR, T + HOUR), (T + 3 * HOUR, T + HOUR), (T + 2 * HOUR, T + 2 * HOUR)]
+        {
+            let (decision, _) = take(&hour, with_end(end), now);
+            assert_eq!((decision.is_accepted(), decision.expires_at), (false, expected));
+        }
+        let after_all = T + 5 * HOUR - SECOND;
+        for (end, expected) in [(T + 700 * HOUR, T + 5 * HOUR), (T + 6 * HOUR, T + 6 * HOUR)] {
+            assert_eq!(take(&hour, with_end(end), after_all).0.expires_at, expected);
+        }
     }
 
     #[test]

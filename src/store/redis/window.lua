@@ -15,18 +15,19 @@ local function window(op, stored, numbers, extra)
   if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
   if latest_n < 0 then latest_s = latest_s - 1; latest_n = latest_n + 1e9 end
 
-  -- The last moment of the calendar's window. Its boundaries are whole seconds.
-  local is_calendar = #numbers > 17
+  -- The last moment of the calendar's window, and the end of the next one. The boundaries are whole seconds.
+  local is_calendar, next_s = #numbers > 17, 0
   if is_calendar then
     local first, _, second, _, third = struct.unpack('>I5I4I5I4I5', numbers, 18)
-    latest_s, latest_n = third - 1, 999999999
+    local length = third - second
+    latest_s, latest_n, next_s = third - 1, 999999999, third + length
     if now_s < first then
-      latest_s = first - 1
+      latest_s, next_s = first - 1, second
     elseif now_s < second then
-      latest_s = second - 1
+      latest_s, next_s = second - 1, third
     elseif now_s >= third then
-      local length = third - second
       latest_s = third - 1 + (math.floor((now_s - third) / length) + 1) * length
+      next_s = latest_s + 1 + length
     end
   end
 
@@ -54,7 +55,9 @@ local function window(op, stored, numbers, extra)
       local beyond = (s - latest_s) + (n - latest_n) / 1e9
       local is_same = beyond <= 600 and beyond >= -600
       local left = (latest_s - now_s) + (latest_n + 1 - now_n) / 1e9
-      local from_future = beyond > 600 and left > 600
+      local beyond_next = (s - next_s) + (n + 1) / 1e9
+      local may_be_next = left <= 600 and beyond_next <= 600 and beyond_next >= -600
+      local from_future = beyond > 600 and not may_be_next
       corrected = not lasts and is_same or from_future
       lasts = lasts or is_same
     elseif lasts then
