@@ -46,6 +46,12 @@ run('by check() of several clients', '$bucket = new TokenBucket(null, "x", name:
 ob_end_flush();
 echo "\nNothing is said of:\n";
 run('a limit that changes', [$two . '$strict->consume(); $strict->consume();', $two . '$loose->consume();', $two . '$loose->consume();']);
+// In the place of a worker that has not read the changed file yet there is a limit in code.
+$file = "$base/limits.ini";
+$turns = '$turns = function () { for ($i = 0; $i < 60; $i++) { TokenBucket::per(null, "mail:x", 5, 300)->consume(); TokenBucket\limiter("mail", "x")->consume(); } };';
+$change = fn (int $limit): string => "file_put_contents('$file', \"[mail]\\nlimit = $limit\\ninterval = 300\\n\");";
+$is_read = 'while (TokenBucket\limiter("mail", "x")->peek(0)->getLimit() !== 7) { usleep(20_000); }';
+run('a changed file while old numbers are called', $turns . $change(5) . '$turns();' . $change(7) . $is_read . '$turns();', "-d token_bucket.limits=$file");
 run('calls that take nothing', $two . '$strict->consume(); $loose->peek(); $loose->block(1); $loose->reset(); $strict->consume();');
 run('two algorithms', '$bucket = TokenBucket::per(null, "a", 5, 300); $bucket->consume(); (new FixedWindow(null, "a", 9, 60))->consume(); $bucket->consume();');
 run('one limit in other words', 'foreach ([300, 1] as $_) { TokenBucket::per(null, "a", 5, 300)->consume(); (new TokenBucket(null, "a", 5, 5 / 300))->consume(); }');
@@ -88,6 +94,7 @@ Warning: TokenBucket::check(): Two limits on one identifier of "whois" overwrite
 
 Nothing is said of:
 a limit that changes: 
+a changed file while old numbers are called: 
 calls that take nothing: 
 two algorithms: 
 one limit in other words: 

@@ -74,6 +74,13 @@ impl Limiters {
         Ok(Limiter::new(&dsn, prefix, settings, stores, statistics))
     }
 
+    /// Notes that a file of limits was read again, with other limits than those that other workers may still use.
+    pub fn note_changed_limits(&self) {
+        if let Some(file) = &*self.statistics_file.borrow() {
+            file.note_changed_limits();
+        }
+    }
+
     /// The counters of the limits below a prefix.
     pub fn statistics(&self, prefix: &[u8], settings: &Settings) -> Statistics {
         let files = &settings.store.files;

@@ -182,6 +182,11 @@ impl Globals {
         self.limiters.unshared(dsn, &prefix, &self.directives.settings())
     }
 
+    /// Notes that the file of limits was read again, and has others.
+    pub fn note_changed_limits(&self) {
+        self.limiters.note_changed_limits();
+    }
+
     /// Counts calls below the current `token_bucket.prefix`.
     pub fn statistics(&self) -> Rc<Statistics> {
         let mut statistics = self.statistics.borrow_mut();

@@ -35,6 +35,8 @@ pub struct LimitsFile {
     /// The version that was looked at last; none if there was no file.
     seen: Cell<Option<Version>>,
     look_at: Cell<u64>,
+    /// Whether it was read again since that was last asked.
+    is_read_again: Cell<bool>,
     /// What is wrong with the version that was read last.
     error: RefCell<Option<String>>,
 }
@@ -90,6 +92,12 @@ impl LimitsFile {
         self.limits.borrow().is_some()
     }
 
+    /// Whether other limits were read than those before, since this was last asked.
+    #[inline]
+    pub fn take_is_read_again(&self) -> bool {
+        self.is_read_again.take()
+    }
+
     /// What is wrong with the file as it was read last.
     pub fn error(&self) -> Option<String> {
         self.error.borrow().clone()
@@ -119,7 +127,8 @@ impl LimitsFile {
         self.look_at.set(coarse_time() + SECOND);
         let loaded = self.limits.borrow().clone();
         match (self.read_if_changed(path, loaded.is_some()), loaded) {
-            (Ok(Some(limits)), _) => {
+            (Ok(Some(limits)), before) => {
+                self.is_read_again.set(before.is_some());
                 let limits = Rc::new(limits);
                 self.limits.replace(Some(Rc::clone(&limits)));
                 self.error.take();

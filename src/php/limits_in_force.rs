@@ -12,6 +12,9 @@ pub fn look_at_file() -> Result<error::Result<Rc<NamedLimits>>, Thrown> {
     let globals = GLOBALS.get();
     match globals.limits_file.limits(|| globals.directives.limits.get()) {
         Ok((limits, warning)) => {
+            if globals.limits_file.take_is_read_again() {
+                globals.note_changed_limits();
+            }
             // An output callback may run any PHP code; the limits are kept by their count.
             deliver_warning(warning)?;
             Ok(Ok(limits))

@@ -8,9 +8,8 @@ use super::limit_statistics::{LimitName, LimitStatistics};
 use super::name_source::NameSource;
 use super::outcome::Outcome;
 use super::records::{FILE_SIZE, LONGEST_NAME, Record, RecordHandle, Records};
-use super::watch::{LimitNumbers, Watch};
+use super::watch::{self, LimitNumbers, Watch};
 use crate::clock::{boot_time, coarse_time};
-use crate::dsn::sanitize;
 use crate::error::Error;
 use crate::guard::{Event, Policy};
 use crate::identifier::Identifier;
@@ -51,6 +50,8 @@ pub struct StatisticsFile {
     calls_until_check: Cell<u32>,
     /// How many limiters are asked for the first time before a key is watched.
     limiters_until_watch: Cell<u32>,
+    /// From when on this process notes limits for the watch, by the coarse clock.
+    watch_from: Cell<u64>,
 }
 
 impl StatisticsFile {
@@ -69,12 +70,18 @@ impl StatisticsFile {
             has_looked_for_others: Cell::new(false),
             calls_until_check: Cell::new(0),
             limiters_until_watch: Cell::new(0),
+            watch_from: Cell::new(0),
         }
     }
 
     /// The directory that holds the file, as the directive names it.
     pub fn path(&self) -> &Path {
         &self.location.base
+    }
+
+    /// Notes that limits have changed: while other processes may still use the old ones, there are not two limits.
+    pub fn note_changed_limits(&self) {
+        self.watch_from.set(coarse_time() + watch::CHANGE);
     }
 
     #[cold]
@@ -252,7 +259,8 @@ impl Statistics {
         limit: &Limit,
     ) -> Option<Box<Event>> {
         let (watch, now) = (Watch::in_file(region), coarse_time());
-        let own = LimitNumbers::of(limit).filter(|_| self.warn_of_mistakes)?;
+        let is_quiet = !self.warn_of_mistakes || now < self.file.watch_from.get();
+        let own = LimitNumbers::of(limit).filter(|_| !is_quiet)?;
         let other = watch.note(context.key_hash.get(), own, now)?;
         // A whole identifier may be a person's, and is not for the log.
         let inferred = || match infer_name(context.identifier) {
@@ -260,17 +268,8 @@ impl Statistics {
             inferred => inferred.name,
         };
         let name = context.name.unwrap_or_else(inferred);
-        if !watch.claim_warning(region.secret(), name, now) {
-            return None;
-        }
-        let name = match name {
-            b"" => String::new(),
-            name => format!(" of \"{}\"", sanitize(&String::from_utf8_lossy(name))),
-        };
-        Some(Event::from_warning(format!(
-            "Two limits on one identifier{name} overwrite each other: {own} and {other}; an \
-             identifier must have one limit"
-        )))
+        let is_due = watch.claim_warning(region.secret(), name, now);
+        is_due.then(|| Event::from_warning(watch::warning(name, own, other)))
     }
 
     /// Returns a warning if this process is root's and another user has a table of this store's name: a reset or a block

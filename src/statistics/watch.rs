@@ -6,6 +6,7 @@
 //! A, then B, then A again.
 
 use super::denied::hash;
+use crate::dsn::sanitize;
 use crate::limit::{Limit, SECOND, describe_seconds};
 use crate::mapped::{BODY_AT, Mappable, Region, WATCH_AT};
 use crate::store::KeyHash;
@@ -19,6 +20,8 @@ const MOST_CALLS: u64 = 16;
 /// How long after the beginning of a watch the next one may begin in its place, in nanoseconds, unless the watched key has
 /// been seen under two limits.
 const PAUSE: u64 = SECOND;
+/// How long a change of limits takes until all workers have noticed it, in nanoseconds.
+pub const CHANGE: u64 = 3 * SECOND;
 /// How many keys are watched at a time.
 const PLACES: usize = 32;
 /// The limits of one name are warned of once in this time, in seconds.
@@ -91,6 +94,17 @@ impl fmt::Display for LimitNumbers {
         let (capacity, seconds) = (self.0 >> 32, f32::from_bits(self.0 as u32));
         write!(f, "{capacity} in {}", describe_seconds(seconds.into()))
     }
+}
+
+/// The warning of two limits; `name` is the name that both have, or empty.
+pub fn warning(name: &[u8], own: LimitNumbers, other: LimitNumbers) -> String {
+    let name = match name {
+        b"" => String::new(),
+        name => format!(" of \"{}\"", sanitize(&String::from_utf8_lossy(name))),
+    };
+    format!(
+        "Two limits on one identifier{name} overwrite each other: {own} and {other}; an identifier must have one limit"
+    )
 }
 
 impl Watch {
