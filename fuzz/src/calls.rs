@@ -110,7 +110,8 @@ pub fn is_busy(limit: &Limit, decision: &Decision) -> bool {
 pub fn may_owe(state: State, now: u64) -> bool {
     match state {
         State::Reserved { .. } => true,
-        State::Emptied { at, .. } => at > now,
+        // The highest two bits of 24 tell what it owes, beside a time beyond now.
+        State::Emptied { at, reach } => at > now || reach >> 22 & 3 > 0,
         _ => false,
     }
 }

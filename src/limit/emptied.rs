@@ -11,29 +11,35 @@
 //! finds it full one refill after `at`, or at that other time if it is earlier:
 //!
 //! ```text
-//! full_at = min(at + capacity * interval, at + reach)
+//! full_at = min(at + debt + capacity * interval, at + reach)
 //! ```
 //!
-//! A call that takes tokens moves both times by its own cost. It moves `at` no further than now, so that the bucket is empty at most,
-//! by whatever numbers. Debts may move `at` one refill beyond now.
+//! Tokens that were reserved or charged beyond empty may move `at` one refill beyond now. What other numbers find beyond their own
+//! refill becomes a debt of as many refills of any numbers ([`Debt`]): the longer limit finds all that it reserved, and the shorter one
+//! waits for as many refills of its own. Tried instead: to forget it. Then each call of the shorter limit let the longer one reserve
+//! anew.
 //!
-//! Each call rounds the reach up, against the caller, by less than a hundred-thousandth. Many calls under a large capacity may add
+//! A call that takes tokens moves both times by its own cost. It moves `at` no further than now, so that the bucket is empty at most,
+//! by whatever numbers, unless its own limit takes in advance.
+//!
+//! Each call rounds the reach up, against the caller, by less than a fifty-thousandth. Many calls under a large capacity may add
 //! that up until the first of the two times holds: then the bucket is what it would be if it had been empty when the numbers changed.
 
-use super::reach::{from_reach, to_reach};
+use super::reach::{Debt, debt_of, from_reach, to_reach};
 use super::span::Span;
 use super::state::State;
 use super::token_bucket::TokenBucket;
 
-/// The state of a bucket that is empty at `at` and full at `full_at`.
-pub(super) fn emptied(at: u64, full_at: u64) -> State {
-    State::Emptied { at, reach: to_reach(full_at.saturating_sub(at)) }
+/// The state of a bucket that is empty at `at`, owes this, and is full at `full_at`.
+pub(super) fn emptied(at: u64, debt: Debt, full_at: u64) -> State {
+    State::Emptied { at, reach: to_reach(full_at.saturating_sub(at), debt) }
 }
 
 /// When a limit finds the bucket full.
 pub(super) fn full_at(limit: &TokenBucket, at: u64, reach: u32) -> Span {
     let last = Span::from_ns(at.saturating_add(from_reach(reach)));
-    limit.add(Span::from_ns(at), limit.full).min(last)
+    let paid = at.saturating_add(debt_of(reach).span(limit));
+    limit.add(Span::from_ns(paid), limit.full).min(last)
 }
 
 /// The bucket after a call that has moved the time at which its limit finds it full from `before`, which is not before `now`, to
@@ -46,8 +52,11 @@ pub(super) fn charged(
 ) -> State {
     let cost = limit.sub(after, before).ceil();
     let full_at = at.saturating_add(from_reach(reach)).max(now).saturating_add(cost);
-    let not_beyond_empty = at.saturating_add(cost).min(at.max(now));
-    emptied(limit.sub(after, limit.full).ceil().max(not_beyond_empty), full_at)
+    let debt = debt_of(reach);
+    let empty_at = limit.sub(after, limit.full).ceil().saturating_sub(debt.span(limit));
+    let debt = if debt == Debt::None && empty_at > now { Debt::Ahead } else { debt };
+    let not_beyond_now = at.saturating_add(cost).min(at.max(now));
+    emptied(empty_at.max(not_beyond_now), debt, full_at)
 }
 
 /// The bucket once a call has given back so much time: full if that is all of it. The limit found it full at `before`, which is not
@@ -68,7 +77,8 @@ pub(super) fn given_back(
     }
     let wanted = limit.sub(before, back).ceil().max(now);
     let is_enough = full_at.saturating_sub(wanted) <= back.ns / 2;
-    emptied(if is_enough { at.min(full_at) } else { at.saturating_sub(back.ns) }, full_at)
+    let at = if is_enough { at.min(full_at) } else { at.saturating_sub(back.ns) };
+    emptied(at, debt_of(reach), full_at)
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@
 
 use super::algorithm::WordAlgorithm;
 use super::block;
-use super::bounds::MAX_DEBT;
 use super::decision::{Available, Decision};
 use super::op::Op;
 use super::reply::Reply;
@@ -135,10 +134,9 @@ fn check(bucket: &Bucket<'_>) -> (Decision, State) {
     if full_at <= bucket.latest {
         return bucket.accept_until(full_at, 1);
     }
-    // A bucket that other numbers have made is forgiven nothing: it owes no more than one full refill pays for.
-    let most = bucket.limit.sub(bucket.furthest(), bucket.limit.interval).max(bucket.full_at);
-    if let Some(state) = bucket.charged_until(full_at.min(most)) {
-        return bucket.deny_charged(state);
+    // A denied check charges what is forgiven after a refill. On top of what is not, it charges nothing.
+    if bucket.has_lasting_debt() {
+        return bucket.deny(bucket.affordable_at(full_at));
     }
     // All is forgiven one full refill after this check. Both numbers are rounded up, against
     // the caller.
@@ -160,10 +158,7 @@ fn reserve(bucket: &Bucket<'_>, cost: u64, max_wait: u64) -> (Decision, State) {
         return bucket.accept_until(full_at, cost);
     }
     let wait = bucket.affordable_at(full_at) - bucket.now;
-    let in_advance = bucket.charged_until(full_at);
-    // A bucket that other numbers have made keeps a debt of one capacity at most.
-    let longest = if in_advance.is_some() { bucket.limit.full.ns } else { MAX_DEBT };
-    let max_wait = max_wait.min(longest);
+    let max_wait = max_wait.min(bucket.longest_debt());
     if wait > max_wait {
         return bucket.deny(bucket.now + wait - max_wait);
     }
@@ -175,7 +170,7 @@ fn reserve(bucket: &Bucket<'_>, cost: u64, max_wait: u64) -> (Decision, State) {
         ..bucket.accept()
     };
     let reserved = || reserved(bucket.limit, full_at, bucket.latest, 0);
-    (decision, in_advance.unwrap_or_else(reserved))
+    (decision, bucket.charged_until(full_at).unwrap_or_else(reserved))
 }
 
 #[inline(never)]

@@ -39,7 +39,8 @@ mod token_bucket;
 pub use algorithm::WordAlgorithm;
 pub use any_limit::{Limit, apply};
 pub use bounds::{
-    MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_PERMITS, MAX_RATE, MAX_REFILL, MAX_SLIDING_HITS,
+    MAX_AHEAD, MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_PERMITS, MAX_RATE, MAX_REFILL,
+    MAX_SLIDING_HITS,
 };
 pub use calendar_unit::CalendarUnit;
 pub use calendar_window::CalendarWindow;
@@ -51,7 +52,6 @@ pub use fixed_window::FixedWindow;
 pub use op::Op;
 pub use permits::{HeldPermits, PermitAnswer, PermitId, PermitLimit, PermitOp};
 pub use reply::Reply;
-pub use reserved::MAX_AHEAD;
 pub use sliding_window::{CondensedHits, Place, SlidingWindow};
 pub use span::{GRAIN, SECOND, Span};
 pub use state::State;

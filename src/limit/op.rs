@@ -23,7 +23,8 @@ pub enum Op {
         cost: u64,
     },
     /// Takes one token whether or not it is there, and denies the call if it was not. A client
-    /// that keeps calling stays limited; one that is silent for a full refill starts afresh.
+    /// that keeps calling stays limited; one that is silent for a full refill starts afresh. From a bucket that owes reservations or
+    /// settlements, or that other numbers have emptied, a denied call takes nothing.
     Check,
     /// Takes `cost` tokens, in advance if need be, unless the wait is longer than `max_wait`.
     Reserve {
@@ -42,8 +43,8 @@ pub enum Op {
         /// such bound.
         expiry: Option<u64>,
     },
-    /// Takes what a call cost beyond its estimate, also if the bucket has less: then it owes one capacity at most. In a bucket that
-    /// a `Check` has overdrawn it is forgiven with the debt. A sliding window fills up and no more. Denied by a block, and by a fixed window if another one is open.
+    /// Takes what a call cost beyond its estimate, also if the bucket has less: then it owes one capacity at most, which no `Check`
+    /// forgives. A sliding window fills up and no more. Denied by a block, and by a fixed window if another one is open.
     Settle {
         /// Tokens.
         cost: u64,

@@ -4,21 +4,10 @@
 //! That is kept in refills of the limit rather than in nanoseconds: so one capacity of debt is one capacity of any numbers, and a
 //! debt that other numbers or a clock which went back have made is recognised.
 
+use super::bounds::MAX_AHEAD;
 use super::span::{FRACTION_BITS, Span};
 use super::state::State;
 use super::token_bucket::TokenBucket;
-
-/// The most doublings of a reservation's distance: 2⁵⁷ nanoseconds are more than the longest debt.
-pub const MAX_AHEAD: u8 = 57;
-
-/// How far beyond one full refill a reservation may lie, in nanoseconds: a full refill, doubled `ahead` times.
-///
-/// At most 2⁵⁷. Only a reservation on top of the longest debt, under a limit of years, lies further ahead: then some debt of
-/// denied calls is forgiven, never a token taken.
-pub(super) fn max_ahead(limit: &TokenBucket, ahead: u8) -> u64 {
-    let refills = u128::from(limit.full.ceil()) << ahead.min(MAX_AHEAD);
-    refills.min(1 << MAX_AHEAD) as u64
-}
 
 /// The state of a bucket that is full at `full_at`, beyond `empty`, at which an empty one is full; at least so far `ahead`.
 pub(super) fn reserved(limit: &TokenBucket, full_at: Span, empty: Span, ahead: u8) -> State {

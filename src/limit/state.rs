@@ -36,8 +36,8 @@ pub enum State {
     Emptied {
         /// When it was empty by any numbers, in nanoseconds.
         at: u64,
-        /// How long after that it is full by the numbers that made it: microseconds as 18 bits, and above them the exponent
-        /// of a power of two, 6 bits.
+        /// How long after that it is full by the numbers that made it, and how far it may owe: 24 bits (see
+        /// [`reach`](super::reach)).
         reach: u32,
     },
     /// A fixed window.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::limit::SECOND;
-use crate::limit::reach::{MANTISSA_BITS, UNIT};
+use crate::limit::reach::UNIT;
 use crate::limit::{Limit, Op, StoredState, apply};
 use proptest::prelude::*;
 
@@ -36,7 +36,7 @@ impl Bucket {
 }
 
 #[test]
-fn reach_is_rounded_up_by_less_than_eight_millionths() {
+fn reach_is_rounded_up_by_less_than_a_fifty_thousandth() {
     for ns in [
         0,
         1,
@@ -47,13 +47,17 @@ fn reach_is_rounded_up_by_less_than_eight_millionths() {
         134_217_729_000,
         3_600 * SECOND,
         126_230_400 * SECOND,
-        u64::MAX / 4,
+        8 * 31_557_600 * SECOND,
     ] {
-        let back = from_reach(to_reach(ns));
-        assert!(back >= ns && back - ns <= UNIT + ns / 125_000, "{ns} became {back}");
-        assert_eq!(to_reach(back), to_reach(ns), "it is rounded once");
+        for debt in [Debt::None, Debt::Ahead, Debt::Refill, Debt::Refills64] {
+            let reach = to_reach(ns, debt);
+            let back = from_reach(reach);
+            assert!(back >= ns && back - ns <= UNIT + ns / 50_000, "{ns} became {back}");
+            assert_eq!(to_reach(back, debt), reach, "it is rounded once");
+            assert_eq!((debt_of(reach), reach >> 24), (debt, 0));
+        }
     }
-    assert_eq!(from_reach(u32::MAX), from_reach(35 << MANTISSA_BITS | 0x3_ffff));
+    assert_eq!(to_reach(u64::MAX, Debt::Refills64), (1 << 24) - 1);
 }
 
 #[test]
@@ -143,27 +147,81 @@ fn shorter_limit_gets_its_bucket_once_for_all_that_a_longer_one_gives_back() {
 }
 
 #[test]
-fn check_owes_what_one_refill_pays_for_and_reservation_one_capacity() {
+fn denied_check_is_not_charged_in_an_emptied_bucket_and_reservations_are() {
     let (short, long) = (per(10, 10.0), per(10, 3_600.0));
-    let emptied = || {
-        let mut bucket = Bucket { state: StoredState::FULL, now: T };
-        bucket.take_all(&long);
-        assert!(!bucket.take(&short));
-        bucket
-    };
-    let mut bucket = emptied();
-    for i in 1..=30 {
+    let mut bucket = Bucket { state: StoredState::FULL, now: T };
+    bucket.take_all(&long);
+    for _ in 1..=30 {
         let denied = bucket.call(&short, Op::Check);
-        let wait = f64::from(i.min(9) + 1);
-        assert_eq!((denied.is_accepted(), denied.retry_after()), (false, wait));
+        assert_eq!((denied.is_accepted(), denied.retry_after()), (false, 1.0));
     }
-    let mut bucket = emptied();
-    let reserve = Op::Reserve { cost: 1, max_wait: 3_600 * SECOND };
+    let reserve = Op::Reserve { cost: 1, max_wait: 40 * SECOND };
     for i in 1..=10 {
         assert_eq!(bucket.call(&short, reserve).wait(), f64::from(i));
     }
     let denied = bucket.call(&short, reserve);
     assert_eq!((denied.is_accepted(), denied.retry_after()), (false, 1.0));
+}
+
+#[test]
+fn longer_limit_keeps_what_it_reserved_in_an_emptied_bucket() {
+    let (short, long) = (per(10, 10.0), per(10, 3_600.0));
+    let reserve = Op::Reserve { cost: 10, max_wait: 3_600 * SECOND };
+    let mut bucket = Bucket { state: StoredState::FULL, now: T };
+    bucket.take_all(&long);
+    assert!(!bucket.take(&short));
+    assert!(bucket.call(&long, reserve).is_accepted());
+    for _ in 0..20 {
+        assert!(!bucket.take(&short) && !bucket.call(&long, reserve).is_accepted());
+    }
+    bucket.now += 20 * SECOND;
+    assert_eq!((bucket.take_all(&short), bucket.take_all(&long)), (10, 0));
+}
+
+#[test]
+fn shorter_limit_waits_for_as_many_refills_as_the_longer_one_reserved_which_it_does_not_take_away()
+{
+    let (short, long) = (per(10, 10.0), per(10, 3_600.0));
+    let reserve = Op::Reserve { cost: 10, max_wait: 7_200 * SECOND };
+    let mut bucket = Bucket { state: StoredState::FULL, now: T };
+    for wait in [0.0, 3_600.0, 7_200.0] {
+        assert_eq!(bucket.call(&long, reserve).wait(), wait);
+    }
+    for _ in 0..20 {
+        assert!(!bucket.take(&short) && !bucket.call(&short, Op::Check).is_accepted());
+        assert!(!bucket.call(&long, reserve).is_accepted());
+    }
+    // Two refills are rounded up to 64.
+    bucket.now += 640 * SECOND;
+    assert_eq!(bucket.take_all(&short), 0);
+    bucket.now += 10 * SECOND;
+    assert_eq!(bucket.take_all(&short), 10);
+    // One capacity was taken, two are reserved, and the shorter one took ten seconds' worth.
+    bucket.now = T + (3 * 3_600 + 9) * SECOND;
+    assert!(!bucket.call(&long, Op::Take { cost: 10 }).is_accepted());
+    bucket.now += 2 * SECOND;
+    assert!(bucket.call(&long, Op::Take { cost: 10 }).is_accepted());
+}
+
+#[test]
+fn denied_check_forgives_neither_reservations_nor_further_charges() {
+    let limit = per(10, 10.0);
+    let reserve = Op::Reserve { cost: 5, max_wait: 100 * SECOND };
+    let mut bucket = Bucket { state: StoredState::FULL, now: T };
+    for wait in [0.0, 0.0, 5.0, 10.0] {
+        assert_eq!(bucket.call(&limit, reserve).wait(), wait);
+    }
+    assert!(!bucket.call(&limit, Op::Check).is_accepted());
+    assert_eq!(bucket.call(&limit, reserve).wait(), 15.0);
+    // What was overdrawn by checks is forgiven, not what is charged after that.
+    let mut bucket = Bucket { state: StoredState::FULL, now: T };
+    for i in 0..30 {
+        assert_eq!(bucket.call(&limit, Op::Check).is_accepted(), i < 10);
+    }
+    bucket.call(&limit, Op::Settle { cost: 4, expiry: 0 });
+    assert!(!bucket.call(&limit, Op::Check).is_accepted());
+    bucket.now += 13 * SECOND;
+    assert_eq!(bucket.take_all(&limit), 9);
 }
 
 #[test]
@@ -186,19 +244,28 @@ proptest! {
     #[test]
     fn two_sets_of_numbers_admit_what_both_hold_and_one_gets_back(
         a in (1i64..30, 1u32..5_000), b in (1i64..30, 1u32..5_000),
-        calls in prop::collection::vec((any::<bool>(), any::<bool>(), prop_oneof![3 => Just(0u64), 1 => 0..90u64]), 1..400),
+        calls in prop::collection::vec((any::<bool>(), 0u8..6, prop_oneof![3 => Just(0u64), 1 => 0..90u64]), 1..400),
     ) {
         let limits = [a, b].map(|(capacity, seconds)| per(capacity, seconds.into()));
         let mut bucket = Bucket { state: StoredState::FULL, now: T };
-        let mut accepted = 0;
-        for (is_second, is_check, seconds) in calls {
+        let (mut served_at, mut owes) = (Vec::new(), false);
+        for (is_second, op, seconds) in calls {
             bucket.now += seconds * SECOND;
-            let op = if is_check { Op::Check } else { Op::Take { cost: 1 } };
+            let op = match op {
+                0 => Op::Reserve { cost: 1, max_wait: seconds * 10 * SECOND },
+                1 => Op::Settle { cost: 1, expiry: 0 },
+                2 | 3 => Op::Check,
+                _ => Op::Take { cost: 1 },
+            };
+            owes |= matches!(op, Op::Reserve { .. } | Op::Settle { .. });
             let limit = &limits[usize::from(is_second)];
             let decision = bucket.call(limit, op);
-            accepted += u64::from(decision.is_accepted());
-            prop_assert!(decision.retry_at <= bucket.now + 2 * limit.window() + 1_000);
+            if decision.is_accepted() && !op.settles() {
+                served_at.push(bucket.now + decision.wait);
+            }
+            prop_assert!(owes || decision.retry_at <= bucket.now + 2 * limit.window() + 1_000);
         }
+        let accepted = served_at.into_iter().filter(|at| *at <= bucket.now).count();
         let rate = [a, b].map(|(capacity, seconds)| capacity as f64 / f64::from(seconds)).into_iter().fold(0.0, f64::max);
         let back = (bucket.now - T) as f64 / 1e9 * rate;
         prop_assert!(accepted as f64 <= (a.0 + b.0) as f64 + back + 1e-6, "{accepted} of {} + {back}", a.0 + b.0);

@@ -3,7 +3,8 @@
 use crate::limit::bounds::MAX_DEBT;
 use crate::limit::decision::{Available, Decision, Verdict};
 use crate::limit::emptied::{self, emptied};
-use crate::limit::reserved::{self, max_ahead};
+use crate::limit::reach::{Debt, debt_of};
+use crate::limit::reserved;
 use crate::limit::span::{GRAIN, Span, ceil_to_grain};
 use crate::limit::state::State;
 use crate::limit::token_bucket::TokenBucket;
@@ -97,7 +98,7 @@ impl<'a> Bucket<'a> {
     #[inline(always)]
     pub(super) fn charged_until(&self, full_at: Span) -> Option<State> {
         match self.state {
-            State::Emptied { at, reach } if self.state.expires_at() > self.now => {
+            State::Emptied { at, reach } if self.is_emptied() => {
                 let times = (self.full_at, full_at);
                 Some(emptied::charged(self.limit, (at, reach), self.now, times))
             }
@@ -116,9 +117,29 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    /// The latest time at which a bucket one capacity below empty can be full.
-    pub(super) fn furthest(&self) -> Span {
-        self.limit.add(self.latest, self.limit.full)
+    /// The longest debt that a reservation may make, in nanoseconds: one refill beyond what a bucket that other numbers have made owes.
+    pub(super) fn longest_debt(&self) -> u64 {
+        match self.state {
+            State::Emptied { reach, .. } if self.is_emptied() => {
+                debt_of(reach).span(self.limit) + self.limit.full.ns
+            }
+            _ => MAX_DEBT,
+        }
+    }
+
+    /// Whether other numbers have made the bucket, by which it is not full yet.
+    #[inline(always)]
+    fn is_emptied(&self) -> bool {
+        matches!(self.state, State::Emptied { .. }) && self.state.expires_at() > self.now
+    }
+
+    /// Whether the bucket owes what no later call forgives: reservations, and what calls cost beyond their estimates. A bucket that
+    /// other numbers have made may owe them, too.
+    pub(super) fn has_lasting_debt(&self) -> bool {
+        match self.state {
+            State::Reserved { .. } => self.full_at > self.latest,
+            _ => self.is_emptied(),
+        }
     }
 
     /// Denies a check that has left the bucket in this state.
@@ -136,7 +157,7 @@ pub fn earliest_write(limit: &TokenBucket, state: State) -> u64 {
     let furthest = match state {
         State::Filling { full_at } => full_at.ceil(),
         State::Reserved { full_at, fraction, ahead } => {
-            (full_at + u64::from(fraction > 0)).saturating_sub(max_ahead(limit, ahead))
+            (full_at + u64::from(fraction > 0)).saturating_sub(limit.refills(ahead))
         }
         State::Overdrawn { forgiven_at, .. } => forgiven_at,
         // Debts may have moved it one refill beyond the clock.
@@ -158,17 +179,19 @@ pub(super) fn latest(limit: &TokenBucket, now: u64) -> Span {
 #[inline(always)]
 fn without_future(limit: &TokenBucket, state: State, now: u64, latest: Span) -> State {
     match state {
-        State::Filling { full_at } if full_at > latest => emptied(now, full_at.ceil()),
+        State::Filling { full_at } if full_at > latest => emptied(now, Debt::None, full_at.ceil()),
         State::Reserved { full_at, ahead, .. } => {
-            match full_at > latest.ceil() + max_ahead(limit, ahead) {
-                true => emptied(now, state.expires_at()),
+            match full_at > latest.ceil() + limit.refills(ahead) {
+                true => emptied(now, Debt::of_reservation(ahead), state.expires_at()),
                 false => state,
             }
         }
         State::Overdrawn { forgiven_at, .. } if forgiven_at > ceil_to_grain(latest.ceil()) => {
-            emptied(now, forgiven_at)
+            emptied(now, Debt::None, forgiven_at)
         }
-        State::Emptied { at, .. } if at > latest.ceil() => emptied(now, state.expires_at()),
+        State::Emptied { at, reach } if at > latest.ceil() => {
+            emptied(now, debt_of(reach).with_time_cut(), state.expires_at())
+        }
         State::Window { .. } | State::Blocked { .. } => State::FULL,
         _ => state,
     }

@@ -46,23 +46,23 @@ pub(super) fn refund(bucket: &Bucket<'_>, cost: u64, expiry: Option<u64>) -> (De
 
 #[inline(never)]
 pub(super) fn settle(bucket: &Bucket<'_>, cost: u64) -> (Decision, State) {
-    // A bucket of other numbers may be empty at a later time.
-    let empty = match bucket.state {
-        State::Filling { .. } => bucket.full_at.max(bucket.latest),
-        State::Overdrawn { forgiven_at, .. } => Span::from_ns(forgiven_at).max(bucket.latest),
-        _ => bucket.latest,
+    let (before, empty) = match bucket.state {
+        // A bucket of other numbers may be empty at a later time.
+        State::Filling { .. } => (bucket.full_at, bucket.full_at.max(bucket.latest)),
+        // What denied checks owe is forgiven, this is not: it is empty, and owes this alone.
+        State::Overdrawn { forgiven_at, .. } if forgiven_at > bucket.now => {
+            let empty = Span::from_ns(forgiven_at).max(bucket.latest);
+            (empty, empty)
+        }
+        _ => (bucket.full_at, bucket.latest),
     };
     // What is beyond one capacity below empty is forgotten.
-    let furthest = bucket.limit.add(empty, bucket.limit.full).max(bucket.full_at);
-    let full_at = bucket.limit.add(bucket.full_at, bucket.limit.cost_in_time(cost)).min(furthest);
-    if full_at == bucket.full_at {
+    let furthest = bucket.limit.add(empty, bucket.limit.full).max(before);
+    let full_at = bucket.limit.add(before, bucket.limit.cost_in_time(cost)).min(furthest);
+    if full_at == before {
         return (bucket.accept(), bucket.state);
     }
     let settled = || match bucket.state {
-        // It stays a debt, which is forgiven.
-        State::Overdrawn { forgiven_at, .. } if forgiven_at > bucket.now => {
-            overdrawn_until(full_at, forgiven_at)
-        }
         State::Reserved { ahead, .. } => reserved(bucket.limit, full_at, empty, ahead),
         _ if full_at > empty => reserved(bucket.limit, full_at, empty, 0),
         _ => State::Filling { full_at },

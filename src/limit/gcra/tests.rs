@@ -1,9 +1,10 @@
 //! Properties that hold for any limits, times and calls.
 
 use super::*;
-use crate::limit::bounds::{MAX_CAPACITY, MAX_NOW, MAX_RATE, MAX_REFILL};
+use crate::limit::bounds::{MAX_CAPACITY, MAX_DEBT, MAX_NOW, MAX_RATE, MAX_REFILL};
 use crate::limit::emptied::emptied;
 use crate::limit::error::LimitError;
+use crate::limit::reach::Debt;
 use crate::limit::span::{GRAIN, SECOND};
 use proptest::prelude::*;
 

@@ -74,18 +74,28 @@ local function bucket(op, stored, numbers, extra)
     return span
   end
 
-  -- A reach, as limit/emptied.rs describes it: microseconds as 18 bits and an exponent above them.
-  local function to_reach(span)
+  -- A reach, as limit/reach.rs describes it: microseconds as 18 bits, the exponent of a power of four above them, and above it
+  -- a debt: 0 none, 1 the time that it was empty lies beyond now, 2 a refill, 3 64 refills.
+  local function to_reach(span, owes)
     local mantissa, exponent = span[1] * 1e6 + math.ceil(span[2] / 1000), 0
-    while mantissa >= 262144 do mantissa, exponent = math.ceil(mantissa / 2), exponent + 1 end
-    return exponent * 262144 + mantissa
+    while mantissa >= 262144 do mantissa, exponent = math.ceil(mantissa / 4), exponent + 1 end
+    if exponent > 15 then mantissa, exponent = 262143, 15 end
+    return owes * 4194304 + exponent * 262144 + mantissa
+  end
+
+  local function owed_by(reach)
+    return math.floor(reach / 4194304) % 4
   end
 
   local function from_reach(reach)
-    local exponent = math.floor(reach / 262144)
-    local us = (reach - exponent * 262144) * 2 ^ math.min(exponent, 35)
+    local us = reach % 262144 * 4 ^ (math.floor(reach / 262144) % 16)
     local s = math.floor(us / 1e6)
     return {s, (us - s * 1e6) * 1000, 0}
+  end
+
+  local function debt_span(owes)
+    if owes < 2 then return {0, 0, 0} end
+    return min(doubled(owes == 2 and 0 or 6), LONGEST_AHEAD)
   end
 
   -- Reads the state. kind: F filling, R reserved, O overdrawn, M emptied. A bucket further from full than the limit allows was
@@ -95,8 +105,8 @@ local function bucket(op, stored, numbers, extra)
   local kind, stored_at, fraction, ahead, debt, reach = 'F', {0, 0, 0}, 0, 0, {0, 0, 0}, 0
   -- When it is full by the numbers that made it, of an emptied one.
   local last
-  local function empty_now(at)
-    kind, stored_at, reach = 'M', now, to_reach(sub(at, now))
+  local function empty_now(at, owes)
+    kind, stored_at, reach = 'M', now, to_reach(sub(at, now), owes)
   end
   local corrected = false
   local full_at
@@ -112,7 +122,7 @@ local function bucket(op, stored, numbers, extra)
     stored_at[1], stored_at[2], fraction, ahead = struct.unpack('>I5I4I4B', stored)
     local furthest = add(ceil(latest), min(doubled(math.min(ahead, MAX_AHEAD)), LONGEST_AHEAD))
     if not settles and less(furthest, stored_at) then
-      empty_now(ceil({stored_at[1], stored_at[2], fraction}))
+      empty_now(ceil({stored_at[1], stored_at[2], fraction}), ahead == 0 and 2 or 3)
       corrected = true
     end
     -- The product of fraction and parts has up to 54 bits, so it is computed in two exact steps.
@@ -124,7 +134,8 @@ local function bucket(op, stored, numbers, extra)
     kind = 'M'
     stored_at[1], stored_at[2], reach = struct.unpack('>I5I4I6', stored)
     if not settles and less(ceil(latest), stored_at) then
-      empty_now(add(stored_at, from_reach(reach)))
+      local owes = owed_by(reach)
+      empty_now(add(stored_at, from_reach(reach)), owes == 0 and 0 or math.min(owes + 1, 3))
       corrected = true
     end
   elseif size == 18 then
@@ -132,21 +143,21 @@ local function bucket(op, stored, numbers, extra)
     stored_at[1], stored_at[2], debt[1], debt[2] = struct.unpack('>I5I4I5I4', stored)
     local furthest = to_grain(ceil(latest))
     if not settles and less(furthest, stored_at) then
-      empty_now(stored_at)
+      empty_now(stored_at, 0)
       corrected = true
     end
     if less(now, stored_at) then full_at = add(stored_at, min(debt, MAX_DEBT)) else full_at = {0, 0, 0} end
   else
     if size == 13 then stored_at[1], stored_at[2], stored_at[3] = struct.unpack('>I5I4I4', stored) end
     if not settles and less(latest, stored_at) then
-      empty_now(ceil(stored_at))
+      empty_now(ceil(stored_at), 0)
       corrected = true
     end
     full_at = add(stored_at, {0, 0, 0})
   end
   if kind == 'M' then
     last = add(stored_at, from_reach(reach))
-    full_at = min(add(stored_at, full), last)
+    full_at = min(add(add(stored_at, debt_span(owed_by(reach))), full), last)
   end
   if less(full_at, now) then full_at = now end
 
@@ -163,9 +174,9 @@ local function bucket(op, stored, numbers, extra)
     return accepted, struct.pack('>I5I4I5I4', forgiven_at[1], forgiven_at[2], debt[1], debt[2]), forgiven_at[1]
   end
 
-  local function emptied(accepted, at, until_full)
-    local value = {at, to_reach(sub(until_full, at))}
-    return accepted, struct.pack('>I5I4I6', at[1], at[2], value[2]), add(at, from_reach(value[2]))[1]
+  local function emptied(accepted, at, owes, until_full)
+    local reach = to_reach(sub(until_full, at), owes)
+    return accepted, struct.pack('>I5I4I6', at[1], at[2], reach), add(at, from_reach(reach))[1]
   end
 
   -- Whether other numbers have made the bucket, by which it is not full yet.
@@ -175,9 +186,11 @@ local function bucket(op, stored, numbers, extra)
   local function charged(accepted, at)
     local cost = ceil(sub(at, full_at))
     local until_full = add(less(last, now) and now or last, cost)
+    local owes = owed_by(reach)
     local emptied_at = min(add(stored_at, cost), less(stored_at, now) and now or stored_at)
-    local needed = ceil(sub(at, full))
-    return emptied(accepted, less(emptied_at, needed) and needed or emptied_at, until_full)
+    local needed = sub(ceil(sub(at, full)), debt_span(owes))
+    if owes == 0 and less(now, needed) then owes = 1 end
+    return emptied(accepted, less(emptied_at, needed) and needed or emptied_at, owes, until_full)
   end
 
   local function forgotten()
@@ -189,7 +202,7 @@ local function bucket(op, stored, numbers, extra)
     if not corrected then return accepted end
     if kind == 'F' then return filling(accepted, stored_at) end
     if kind == 'R' then return reserved(accepted, stored_at, fraction, ahead) end
-    if kind == 'M' then return emptied(accepted, stored_at, last) end
+    if kind == 'M' then return emptied(accepted, stored_at, owed_by(reach), last) end
     return overdrawn(accepted, stored_at, debt)
   end
 
@@ -247,18 +260,14 @@ local function bucket(op, stored, numbers, extra)
     end
     if op == 'T' then return unchanged('0') end
     if op == 'C' then
-      if is_emptied then
-        -- It is forgiven nothing: it owes no more than one full refill pays for.
-        local most = sub(add(latest, full), cost)
-        return charged('0', min(at, less(most, full_at) and full_at or most))
-      end
+      -- On top of a debt that is not forgiven it charges nothing.
+      if is_emptied or kind == 'R' and less(latest, full_at) then return unchanged('0') end
       local forgiven_at = to_grain(ceil(latest))
       return overdrawn('0', forgiven_at, debt_beyond(at, forgiven_at))
     end
     local affordable = ceil(sub(at, full))
     if kind == 'O' then affordable = min(affordable, stored_at) end
-    local longest = is_emptied and {full_s, full_n, 0} or MAX_DEBT
-    if less(min(more, longest), sub(affordable, now)) then return unchanged('0') end
+    if less(min(more, is_emptied and add(debt_span(owed_by(reach)), {full_s, full_n, 0}) or MAX_DEBT), sub(affordable, now)) then return unchanged('0') end
     if is_emptied then return charged('1', at) end
     return reserved_until(at, ahead_for(at, latest))
   end
@@ -279,8 +288,8 @@ local function bucket(op, stored, numbers, extra)
       local wanted = ceil(sub(full_at, back))
       if less(wanted, now) then wanted = now end
       local half = {math.floor(back[1] / 2), math.floor((back[1] % 2 * 1e9 + back[2]) / 2), 0}
-      if less(half, sub(until_full, wanted)) then return emptied('1', sub(stored_at, whole), until_full) end
-      return emptied('1', min(stored_at, until_full), until_full)
+      if less(half, sub(until_full, wanted)) then return emptied('1', sub(stored_at, whole), owed_by(reach), until_full) end
+      return emptied('1', min(stored_at, until_full), owed_by(reach), until_full)
     end
     if not less(add(now, back), full_at) then return forgotten() end
     local at = add(sub(full_at, back), kept_back)
@@ -293,17 +302,19 @@ local function bucket(op, stored, numbers, extra)
   end
 
   if op == 'E' then
+    local before, empty = full_at, latest
     -- A bucket of other numbers may be empty at a later time.
-    local empty = latest
     if kind == 'F' and less(latest, full_at) then empty = full_at end
-    if kind == 'O' and less(latest, stored_at) then empty = stored_at end
+    -- What denied checks owe is forgiven, this is not: it is empty, and owes this alone.
+    if kind == 'O' and less(now, stored_at) then
+      empty = less(latest, stored_at) and stored_at or latest
+      before = empty
+    end
     -- What is beyond one capacity below empty is forgotten.
-    local at, furthest = add(full_at, cost), add(empty, full)
-    if less(furthest, at) then at = less(furthest, full_at) and full_at or furthest end
-    if not less(full_at, at) then return unchanged('1') end
+    local at, furthest = add(before, cost), add(empty, full)
+    if less(furthest, at) then at = less(furthest, before) and before or furthest end
+    if not less(before, at) then return unchanged('1') end
     if is_emptied then return charged('1', at) end
-    -- It stays a debt, which is forgiven.
-    if kind == 'O' and less(now, stored_at) then return overdrawn('1', stored_at, debt_beyond(at, stored_at)) end
     if kind == 'R' then return reserved_until(at, math.max(ahead_for(at, empty), ahead)) end
     if less(empty, at) then return reserved_until(at, ahead_for(at, empty)) end
     return filling('1', at)

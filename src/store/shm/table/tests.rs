@@ -180,13 +180,9 @@ impl Alone {
             || decision.is_accepted() && (reserves || before.is_some() || uncut.0.is_accepted());
         // A denied call takes nothing, except check() on a bucket that has a slot.
         let overdraws = op == Op::Check && after.is_some() && !decision.is_accepted();
-        // What is settled in a window that was evicted ends with the inherited one, in which no hit is left; in a
-        // bucket that check() has overdrawn it is forgiven with the debt.
-        let is_lost = matches!(op, Op::Settle { .. })
-            && match limit {
-                Limit::FixedWindow(_) => before.is_none() || after.is_none(),
-                _ => matches!(before, Some(State::Overdrawn { .. })),
-            };
+        // What is settled in a window that was evicted ends with the inherited one, in which no hit is left.
+        let is_lost = matches!((op, limit), (Op::Settle { .. }, Limit::FixedWindow(_)))
+            && (before.is_none() || after.is_none());
         if accepted && !is_lost || overdraws {
             self.0 = charged;
         }
