@@ -26,6 +26,8 @@ pub enum ErrorKind {
     Refused,
     /// The server is up, but says that it must not be written to. It is not the one to ask, or there is none at the moment.
     Unwritable,
+    /// The server must not be written to, and accepts what it may read from an old state.
+    Outdated,
     /// This key cannot be decided on at this moment. That says nothing of the store, which may not have been asked.
     Busy,
 }
@@ -37,6 +39,11 @@ impl Error {
     #[cold]
     fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Content { kind, message: message.into() }))
+    }
+
+    /// Whether the store answered that it does not do this.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Refused | ErrorKind::Unwritable)
     }
 
     /// Makes an error of [`ErrorKind::Configuration`].
@@ -62,6 +69,11 @@ impl Error {
     /// Makes an error of [`ErrorKind::Refused`].
     pub fn refused(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Refused, message)
+    }
+
+    /// Makes an error of [`ErrorKind::Outdated`] of the server `name`.
+    pub fn outdated(name: &str) -> Self {
+        Self::new(ErrorKind::Outdated, format!("{name} must not be written to"))
     }
 
     /// Makes an error of [`ErrorKind::Unwritable`] of the server `name`, from what it said.

@@ -21,6 +21,8 @@ foreach ([
     $server = new Server($kind, $options);
     $victim = new TokenBucket($server->dsn(), 'victim', 5, 0.0001);
     while ($victim->consume());
+    $checked = new TokenBucket($server->dsn(), 'checked', 5, 0.0001);
+    while (!$checked->check());
     $degraded = 0;
     for ($i = 0; $i < $flood && $degraded < 100; $i++) {
         $degraded += (int) @(new TokenBucket($server->dsn(), "flood-$i", 5, 0.0001))->attempt()->isDegraded();
@@ -28,11 +30,11 @@ foreach ([
     // A memcached refuses a few of many while it makes room.
     $answer = @$victim->attempt();
     echo $what, ': ', $degraded === 100 ? 'newcomers get the policy\'s answer' : 'newcomers are let in', '; who was denied is ',
-        $answer->isAccepted() ? 'let in' : 'denied', $answer->isDegraded() ? ' by the policy' : '', "\n";
+        $answer->isAccepted() ? 'let in' : 'denied', $answer->isDegraded() ? ' by the policy' : '', ', and by check() ', @$checked->check() ? 'denied' : 'let in', "\n";
 }
 ?>
 --EXPECT--
-Redis, noeviction: newcomers get the policy's answer; who was denied is denied
-Redis, allkeys-lru: newcomers are let in; who was denied is let in
-memcached: newcomers are let in; who was denied is let in
-memcached -M: newcomers get the policy's answer; who was denied is denied
+Redis, noeviction: newcomers get the policy's answer; who was denied is denied, and by check() denied
+Redis, allkeys-lru: newcomers are let in; who was denied is let in, and by check() let in
+memcached: newcomers are let in; who was denied is let in, and by check() let in
+memcached -M: newcomers get the policy's answer; who was denied is denied, and by check() denied

@@ -94,6 +94,7 @@ impl Guard {
         let asked = self.asked(request.key, slice::from_ref(request.op), *request.timeouts, sent);
         let decide = || {
             let Answer { decision, lacked_room } = self.store.decide(request)?;
+            self.check_is_current(slice::from_ref(request.op), decision.is_accepted())?;
             self.note_decision(request, decision, sent);
             self.note_write(decision.is_accepted(), request.op, sent);
             Ok(Answer { decision: keep(decision), lacked_room })
@@ -210,6 +211,18 @@ impl Guard {
                 Err(NoAnswer::without_asking(error.to_string()))
             }
             Err(error) => Err(ended.note_failure(error, waited, self.consequence())),
+        }
+    }
+
+    /// Refuses what a server may have accepted without a write, if calls that write get no answer from it: those are answered by the
+    /// on-error policy, and this one must agree.
+    pub fn check_is_current(&self, ops: &[Op], is_accepted: bool) -> Result<()> {
+        let writes_nothing =
+            |op: &Op| matches!(op, Op::Peek { .. } | Op::Reset | Op::Take { cost: 0 });
+        let is_read = is_accepted && ops.iter().all(writes_nothing);
+        match is_read && self.host.is_unwritable(boot_time()) {
+            true => Err(Error::outdated(&self.store.name())),
+            false => Ok(()),
         }
     }
 

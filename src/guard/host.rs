@@ -351,6 +351,13 @@ impl Host {
             .unwrap_or(false)
     }
 
+    /// Whether the servers say at `now` that they must not be written to.
+    pub fn is_unwritable(&self, now: u64) -> bool {
+        self.rediscovery.is_refused(now)
+            || self.with_server_record(|servers, store, _| servers.is_unwritable(&store, now))
+                == Some(true)
+    }
+
     /// Ends an outage if the servers have answered since. Returns how long they did not, to the one process that
     /// finds it. Called before a failure is noted, too: else an outage that ended while no process asked would go on.
     pub fn end_outage(&self, now: u64) -> Option<u64> {

@@ -143,6 +143,11 @@ impl EndedCall<'_> {
                 let begins = refusal.is_confirmed && host.note_unwritable(&reason, now);
                 begins.then_some("; until there is a server that can be, ")
             }
+            ErrorKind::Outdated => {
+                host.note_success(breaker, access, sent, timeouts);
+                host.local.note_reached(breaker);
+                return NoAnswer::without_asking(reason);
+            }
             ErrorKind::Configuration => return NoAnswer::Error(error),
         };
         self.warn(&reason, until, consequence);

@@ -39,6 +39,12 @@ impl Rediscovery {
         Refusal { must_rediscover, is_confirmed: is_first || must_rediscover && closed_at != 0 }
     }
 
+    /// Whether a server refused what this process last wrote, at most some seconds before `now`.
+    pub fn is_refused(&self, now: u64) -> bool {
+        let closed_at = self.closed_at.get();
+        closed_at != 0 && now.saturating_sub(closed_at) < 2 * INTERVAL
+    }
+
     /// Notes that this process wrote in a call that began at `now`. Returns, about once a second, that the host is to know it.
     #[inline]
     pub fn note_write(&self, now: u64) -> bool {
@@ -66,7 +72,11 @@ mod tests {
         assert_eq!(rediscovery.note_refusal(false, now), refusal(true, false));
         assert_eq!(rediscovery.note_refusal(false, now + SECOND - 1), refusal(false, false));
         assert_eq!(rediscovery.note_refusal(false, now + SECOND), refusal(true, true));
+        assert!(
+            rediscovery.is_refused(now + 2 * SECOND) && !rediscovery.is_refused(now + 3 * SECOND)
+        );
         assert!(rediscovery.note_write(now + SECOND + 1));
+        assert!(!rediscovery.is_refused(now + SECOND + 1));
         assert_eq!(rediscovery.note_refusal(false, now + SECOND + 2), refusal(true, false));
         assert!(!rediscovery.note_write(now + 2 * SECOND), "the host knows");
         assert!(rediscovery.note_write(now + 2 * SECOND + 1));

@@ -168,6 +168,11 @@ impl Servers {
         record.is_unwritable(now) && record.begin_outage(now)
     }
 
+    /// Whether processes find only servers that say that they must not be written to.
+    pub fn is_unwritable(&self, store: &StoreOnServers, now: u64) -> bool {
+        self.find(store.id).is_some_and(|record| record.is_unwritable(now))
+    }
+
     /// Notes at `now` how long a round trip took.
     pub fn note_round_trip(&self, store: &StoreOnServers, took: Duration, now: u64) {
         if let Some(record) = self.find_or_claim(store, now) {

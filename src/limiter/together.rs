@@ -32,7 +32,13 @@ pub(super) fn decide_together(
     let joint: Vec<_> = members.iter().zip(requests.iter().copied()).map(joint).collect();
     let Request { key, timeouts, .. } = *requests.first()?;
     let asked = first_guard.asked(key, ops, *timeouts, boot_time());
-    let decisions = match first_guard.ask(asked, event, || store.decide_all(&joint, rule)) {
+    let decide = || {
+        let decisions = store.decide_all(&joint, rule)?;
+        let is_accepted = decisions.iter().all(|it| it.is_accepted());
+        first_guard.check_is_current(ops, is_accepted)?;
+        Ok(decisions)
+    };
+    let decisions = match first_guard.ask(asked, event, decide) {
         Ok(decisions) => decisions,
         Err(no_answer) => return Some(Err(no_answer)),
     };

@@ -72,7 +72,7 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
         for (entry, found) in entries.iter().zip(&found) {
             if let Err(error) = entry.insert_missing(&found.version, &mut budget) {
                 let has_waited = matches!(database.writes.outcome(), WriteOutcome::Waited(_));
-                return denial.filter(|_| has_waited).ok_or(error);
+                return denial.filter(|_| has_waited || error.is_refusal()).ok_or(error);
             }
         }
         let schemas = found.iter().map(|found| found.version.schema);
@@ -104,7 +104,10 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
                 let waiting = database.waiting_write();
                 return denial.ok_or(waiting);
             }
-            Err(failure) => return Err(database.error(&failure, &current.borrow())),
+            Err(failure) => {
+                let error = database.error(&failure, &current.borrow());
+                return denial.filter(|_| error.is_refusal()).ok_or(error);
+            }
         }
         if !budget.is_left() {
             break;

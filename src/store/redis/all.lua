@@ -35,7 +35,7 @@ for i = 1, #KEYS do
   before[i] = struct.pack('>I2', size) .. (size > 0 and stored[i] or '')
   if op == 'O' then
     -- Of a key that denies, the value with its times from the future corrected.
-    if value then store(KEYS[i], value, s) end
+    if value then store(KEYS[i], value, s, accepted) end
     is_accepted = accepted == '1'
     if is_accepted then break end
   elseif accepted == '0' and string.sub(ARGV[2 * i + 1], 3, 3) == 'r' then
@@ -50,7 +50,7 @@ if op == 'T' then
       value = nil
       if not decided[i].is_usual then value, s = select(2, decide_on(i, stored[i], 'N')) end
     end
-    if value then store(key, value, s) end
+    if value then store(key, value, s, is_accepted and '1' or '0') end
   end
 end
 return (is_accepted and '1' or '0') .. clock .. table.concat(before) .. mark

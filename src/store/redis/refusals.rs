@@ -5,7 +5,7 @@ pub fn refuses_call(code: &str, detail: &str) -> bool {
     match code {
         // One key, or several that a cluster is moving to another node.
         "WRONGTYPE" | "TRYAGAIN" | "CROSSSLOT" => true,
-        // A server that stores nothing new, for want of memory or disk, still denies: a denial stores nothing.
+        // A server that stores nothing new, for want of memory or disk, still denies: a denial stands without what it would store.
         "OOM" | "MISCONF" => true,
         // The user lacks the right to a key, or to a command of the script.
         "NOPERM" => true,

@@ -2,6 +2,6 @@
 
 local accepted, value, s = take(op, stored, ARGV[1], 10)
 if accepted then
-  if value then store(key, value, s) end
+  if value then store(key, value, s, accepted) end
   return accepted .. reply
 end

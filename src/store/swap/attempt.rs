@@ -135,13 +135,15 @@ impl<E: SwapEntry> Attempt<'_, E> {
         let decided_at = applied.decision.now;
         let swap =
             |budget: &mut Budget| entry.swap(&found.version, &applied.after, decided_at, budget);
-        Ok(match within(budget, swap)? {
-            Swap::Done(version) => {
+        Ok(match within(budget, swap) {
+            Ok(Swap::Done(version)) => {
                 self.publish(room, &found.state, now, &applied);
                 self.hand_off(&applied.after, version, found.clock);
                 Tried::Decided(applied.decision)
             }
-            other => Tried::Not(other),
+            Ok(other) => Tried::Not(other),
+            Err(error) if error.is_refusal() => Tried::Unwritten(error),
+            Err(error) => return Err(error),
         })
     }
 
@@ -157,7 +159,10 @@ impl<E: SwapEntry> Attempt<'_, E> {
             done = Some((state.clone(), *clock, applied));
             after
         };
-        let swapped = within(budget, |budget| self.entry.swap_locked(&mut decide, budget))?;
+        let swapped = match within(budget, |budget| self.entry.swap_locked(&mut decide, budget)) {
+            Err(error) if error.is_refusal() => return Ok(Tried::Unwritten(error)),
+            other => other?,
+        };
         Ok(match (swapped, done) {
             (None, _) => self.try_swap(None, denial, budget)?,
             (Some(Swap::Done(version)), Some((state, clock, applied))) => {
@@ -298,7 +303,7 @@ enum Tried {
     Decided(Decision),
     /// The state that was handed off does not say enough.
     Undecided,
-    /// It must not be written, or there is no time for that.
+    /// It cannot be written: the server refuses that, or there is no time.
     Unwritten(Error),
     /// The value was not replaced.
     Not(Swap),
