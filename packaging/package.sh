@@ -32,24 +32,13 @@ PHP=$php PHP_CONFIG=$php_config cargo auditable build --release --locked --quiet
 mkdir -p dist
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT INT TERM
-mkdir -p "$folder/docs/benchmarks" "$folder/docs/scaling" "$folder/docs/images"
-install -m 644 LICENSE README.md SECURITY.md token_bucket.ini "$folder/"
-install -m 644 docs/*.md "$folder/docs/"
-install -m 644 docs/images/*.svg "$folder/docs/images/"
-install -m 644 docs/benchmarks/* "$folder/docs/benchmarks/"
-install -m 644 docs/scaling/*.md docs/scaling/*.svg "$folder/docs/scaling/"
+packaging/documents.sh "$folder"
 install -m 644 target/package/release/libtoken_bucket.so "$folder/token_bucket.so"
 install -m 644 "$sysroot/share/doc/rust/COPYRIGHT-library.html" "$folder/LICENSES-Rust-library.html"
 # As cargo-cyclonedx can write it: into the project's folder, with that folder's path in it.
 SOURCE_DATE_EPOCH=$epoch cargo cyclonedx --quiet --format json --spec-version 1.5 --no-build-deps --target "$target" --override-filename token_bucket.cdx
 sed "s|path+file://$PWD|path+file:///token_bucket|" token_bucket.cdx.json >"$folder/token_bucket.cdx.json"
 rm token_bucket.cdx.json
-for part in bin examples integrations share stubs; do
-    copy_folder "$part" "$folder/$part"
-done
-# What only the tests and benchmarks of the integrations need.
-rm -rf "$folder"/integrations/*/tests "$folder"/integrations/*/scripts
-find "$folder/integrations" \( -name run-tests.sh -o -name 'packages*' -o -name interfaces.sh -o -name bench.php -o -name phpstan.neon \) -delete
 "$php" -n packaging/third-party-licenses.php "$target" >"$folder/LICENSES-crates.txt"
 
 if strings "$folder/token_bucket.so" | grep -m 3 -F -e "$PWD" -e "$cargo_home" -e "$sysroot" -e "$HOME/"; then

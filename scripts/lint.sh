@@ -38,6 +38,7 @@ scripts/lint/archive.sh
 pages="README.md docs/*.md docs/*/*.md integrations/README.md integrations/*/README.md examples/*/README.md stubs/README.md ARCHITECTURE.md SECURITY.md CONTRIBUTING.md CHANGELOG.md"
 php -n scripts/lint/links.php $pages
 php -n scripts/lint/named_tests.php $pages
+scripts/lint/packaged_links.sh
 # Who is called by an alert finds what to do.
 for alert in $(sed -n 's/^ *- alert: //p' share/alerts.yml); do
     grep -qx "### $alert" docs/fleet.md || { echo "docs/fleet.md has no runbook for $alert"; exit 1; }

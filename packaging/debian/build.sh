@@ -33,17 +33,13 @@ compressed() { gzip -9n <"$1" >"$2"; chmod 644 "$2"; }
 
 install -D -m 644 "$content/token_bucket.so" "$root$extensions/token_bucket.so"
 install -D -m 644 token_bucket.ini "$root/etc/php/$php_version/mods-available/token_bucket.ini"
-copy_folder stubs "$shared/stubs"
-copy_folder "$content/docs" "$documents/docs"
-copy_folder "$content/examples" "$documents/examples"
-copy_folder "$content/integrations" "$shared/integrations"
+packaging/debian/documents.sh "$content" "$root" "$package"
+ln -s "/etc/php/$php_version/mods-available/token_bucket.ini" "$documents/token_bucket.ini"
 install -D -m 644 packaging/debian/lintian-overrides "$root/usr/share/lintian/overrides/$package"
-install -m 644 "$content/README.md" "$content/SECURITY.md" "$content"/LICENSES-* "$content/token_bucket.cdx.json" "$documents/"
+install -m 644 "$content"/LICENSES-* "$content/token_bucket.cdx.json" "$documents/"
 [ ! -d bin ] || copy_commands "$root/usr/bin" "/usr/bin/php$php_version"
 # What Debian has a place for goes there; all else is the command's.
-copy_folder share "$shared"
 mkdir -p "$root/usr/share/man/man1" "$root/usr/share/bash-completion/completions"
-mv "$shared/limits.ini" "$documents/examples/"
 for page in "$shared"/man/*.1; do
     compressed "$page" "$root/usr/share/man/man1/${page##*/}.gz"
     rm "$page"
