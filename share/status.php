@@ -31,9 +31,9 @@ use function TokenBucket\status;
 const REFRESH_CHOICES = [0, 10, 60];
 const DEFAULT_REFRESH = 10;
 
-/** How long a client is blocked unless another time is typed, and at most, in seconds. */
-const BLOCK_SECONDS = 3600;
-const LONGEST_BLOCK_SECONDS = 126_230_400;
+/** How long a client is blocked unless another time is typed; in seconds, or with one of these units. */
+const BLOCK_TIME = '1h';
+const UNITS = ['' => 1, 's' => 1, 'm' => 60, 'min' => 60, 'h' => 3_600, 'd' => 86_400];
 
 /** `most_denied` cuts identifiers at so many bytes. One that long may be cut, so that it names no client. */
 const CUT_AT_BYTES = 96;
@@ -109,7 +109,6 @@ function respond(): string
     try {
         $notice = $method === 'POST' ? handle_post($access) : '';
         $status = status();
-        $status['blocked_in_code'] = blocked_in_code($status);
     } catch (\TokenBucket\TokenBucketException $failure) {
         return message(500, 'The status cannot be read', '<p>' . escape($failure->getMessage()) . '</p>');
     }
@@ -187,8 +186,9 @@ function handle_post(string $access): string
         return match (field($_POST, 'action')) {
             'reset' => reset_client(),
             'block' => block_client(),
+            'unblock' => unblock_client(),
             'reset_counts' => reset_counts(),
-            default => throw new \ValueError('the action must be reset, block or reset_counts.'),
+            default => throw new \ValueError('the action must be reset, block, unblock or reset_counts.'),
         };
     } catch (\TokenBucket\StorageException $outage) {
         // The server may have done it before the connection broke.
@@ -263,17 +263,25 @@ function is_https(): bool
     return !\in_array(strtolower((string) ($_SERVER['HTTPS'] ?? '')), ['', 'off'], true);
 }
 
-/** The limit that was posted. What stands under an identifier in the code is reset and blocked whatever its numbers are. */
+/** The limit that was posted. */
 function posted_limiter(): Limiter
 {
-    $name = field($_POST, 'limit');
-    return $name === IN_THE_CODE ? limits_in_code(posted_client()) : limiter($name, posted_client());
+    $limiters = posted_limiters();
+    return \count($limiters) === 1 ? $limiters[0] : new Compound(...$limiters);
 }
 
-/** A block alone denies them a call of cost 0. */
-function limits_in_code(string $identifier): Limiter
+/**
+ * The limit that was posted, or those in the code: what stands under an identifier is reset and blocked whatever its numbers are. A
+ * block alone denies them a call of cost 0.
+ *
+ * @return non-empty-list<Limiter>
+ */
+function posted_limiters(): array
 {
-    return new Compound(\TokenBucket::per(null, $identifier, 1, 1), new FixedWindow(null, $identifier, 1, 1), new SlidingWindow(null, $identifier, 1, 1), new CalendarWindow(null, $identifier, 1, 'year'));
+    $name = field($_POST, 'limit');
+    $client = posted_client();
+    return $name !== IN_THE_CODE ? [limiter($name, $client)]
+        : [\TokenBucket::per(null, $client, 1, 1), new FixedWindow(null, $client, 1, 1), new SlidingWindow(null, $client, 1, 1), new CalendarWindow(null, $client, 1, 'year')];
 }
 
 function reset_client(): string
@@ -289,12 +297,33 @@ function block_client(): string
     if (field($_POST, 'sure') !== 'yes') {
         return block_question();
     }
-    $seconds = filter_var(field($_POST, 'seconds'), FILTER_VALIDATE_FLOAT);
-    if ($seconds === false) {
-        throw new \ValueError('the seconds must be a number.');
-    }
-    $limiter->block($seconds);
+    $limiter->block(seconds(field($_POST, 'time')));
     return success('Blocked', describe_client($limiter));
+}
+
+/** Returns the seconds of a time that someone has typed. */
+function seconds(string $time): float
+{
+    preg_match('/^\s*(.*?)\s*(s|m|min|h|d|)\s*$/sD', $time, $parts);
+    return is_numeric($parts[1]) ? (float) $parts[1] * UNITS[$parts[2]]
+        : throw new \ValueError('the time must be a number of seconds, or one with s, m, h or d, such as 90, 15m, 2h or 1d.');
+}
+
+/** A limit that is not blocked keeps its calls. */
+function unblock_client(): string
+{
+    $was_blocked = false;
+    foreach (posted_limiters() as $limiter) {
+        $decision = $limiter->peek(0);
+        if ($decision->wouldDeny() || $decision->isDegraded()) {
+            $limiter->reset();
+            $was_blocked = true;
+        }
+    }
+    $identifier = (field($_POST, 'limit') === IN_THE_CODE ? '' : field($_POST, 'limit') . ':') . posted_client();
+    $is_listed = \in_array($identifier, array_column(status()['blocked'], 'identifier'), true);
+    return success($was_blocked ? 'Unblocked' : 'It was not blocked', describe_client(posted_limiter())
+        . ($is_listed ? ' Another limit is blocked under this identifier: in the code, or on another storage.' : ''));
 }
 
 /** Asks whether the posted client is to be blocked, and for how long. */
@@ -306,16 +335,16 @@ function block_question(): string
         . hidden('client', field($_POST, 'client')) . hidden('sure', 'yes');
     $limit = field($_POST, 'limit');
     $name = show_text($limit === IN_THE_CODE ? $client : "$limit:$client");
-    $default = BLOCK_SECONDS;
-    $longest = LONGEST_BLOCK_SECONDS;
+    $default = BLOCK_TIME;
     $cancel = link_to([]);
     return <<<HTML
         <section class="notice" id="notice" tabindex="-1" autofocus aria-labelledby="question">
         <h2 id="question">Block this client?</h2>
         <form method="post" class="fields">
         $fields
-        <p>All calls of <code>$name</code> will be denied. Reset lifts the block.</p>
-        <p><label for="seconds">Seconds</label> <input id="seconds" name="seconds" type="number" min="1" max="$longest" value="$default" required></p>
+        <p>All calls of <code>$name</code> will be denied. Unblock lifts the block.</p>
+        <p><label for="time">For</label> <input id="time" name="time" value="$default" required pattern="\s*[0-9.]+\s*(s|m|min|h|d)?\s*" autocomplete="off">
+        <span class="hint">In seconds, or with a unit: 30s, 15m, 2h, 1d.</span></p>
         <p><button name="action" value="block">Block</button> <a class="button" href="$cancel">Cancel</a></p>
         </form>
         </section>
@@ -464,12 +493,12 @@ function send_reading(string $source, float $now, array $limits): void
  *         evictions: int, most_denied: array<int|string, int>}>,
  *     last_hour: array<int|string, array{calls: list<int>, denied: list<int>, would_deny: list<int>}>,
  *     denials: list<array<string, mixed>>,
+ *     blocked: list<array{name: string, identifier: string|null, algorithm: string, enforced: bool, seconds: float}>,
  *     limits_file: array{path: string, error: string|null}|null,
  *     named_limits: array<int|string, array{all?: list<string>, first?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
  *     tables: list<array{name: string, holds: string, path: string, bytes: int, slots: int, used: int, evictions: int, denied_newcomers: int}>,
  *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null, round_trip: float|null, clock_behind: float|null}>,
- *     directives: array<string, string>,
- *     blocked_in_code: list<array{string, string, float}>
+ *     directives: array<string, string>
  * } $status
  */
 function status_view(array $status, ?string $token, string $notice): string
@@ -504,7 +533,7 @@ function change_view(array $status, string $token, string $notice): string
             <p><label for="client">Client</label> <input id="client" name="client" value="$typed" required maxlength="4096" autocomplete="off" spellcheck="false">
             <span class="hint">As the application names it: an address, a network, a user. In the code: the whole identifier.</span></p>
             <p><button name="action" value="reset">Reset: forget its calls, lift its block</button></p>
-            <p><button name="action" value="block">Block…</button></p>
+            <p><button name="action" value="block">Block…</button> <button name="action" value="unblock">Unblock</button></p>
             </form>
             HTML;
     $prefix = show_text($status['directives']['token_bucket.prefix']);
@@ -632,12 +661,11 @@ function mostly_denied(array $minutes): ?string
 function summary(array $status): string
 {
     $total = fn(string $count): int => (int) array_sum(array_column($status['limits'], $count));
-    $limited = array_sum(array_map(fn(array $limit): int => \count($limit['limited'] ?? []), $status['named_limits'])) + \count($status['blocked_in_code']);
     $tiles = [
         'calls decided' => number($total('checked')),
         'denied' => number($total('denied')) . ' <small>' . share($total('denied'), $total('checked')) . '</small>',
         'would be denied' => number($total('would_deny')),
-        'clients limited now' => number($limited),
+        'blocked or limited now' => number(\count(stopped_clients($status))),
         'answered by on_error' => number($total('degraded')),
     ];
     $html = '';
@@ -798,83 +826,70 @@ function store_failures(array $counts): string
 /**
  * @param array{
  *     named_limits: array<int|string, array{all?: list<string>, first?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
- *     blocked_in_code: list<array{string, string, float}>,
+ *     blocked: list<array{name: string, identifier: string|null, algorithm: string, enforced: bool, seconds: float}>,
  *     ...
  * } $status
  */
 function limited_section(array $status, ?string $token): string
 {
-    $rows = [];
-    $unknown = [];
-    foreach ($status['named_limits'] as $name => $limit) {
-        if (!\array_key_exists('limited', $limit)) {
-            continue;
-        }
-        if ($limit['limited'] === null) {
-            $unknown[] = '<code>' . show_text((string) $name) . '</code>';
-        }
-        foreach ($limit['limited'] ?? [] as $client => $seconds) {
-            $dry_run = $limit['enforce'] === false ? ' <span class="tag warn">dry run</span>' : '';
-            $rows[] = ['seconds' => $seconds, 'cells' => [
-                '<code>' . show_text((string) $client) . '</code>',
-                '<code>' . show_text((string) $name) . '</code>' . $dry_run,
-                duration($seconds),
-                client_buttons((string) $name, (string) $client, $token),
-            ]];
-        }
-    }
-    foreach ($status['blocked_in_code'] as [$name, $identifier, $seconds]) {
-        $rows[] = ['seconds' => $seconds, 'cells' => [
-            '<code>' . show_text($identifier) . '</code>',
-            limit_name($name) . ' <span class="tag">in the code</span>',
-            duration($seconds),
-            client_buttons(IN_THE_CODE, $identifier, $token),
-        ]];
-    }
-    usort($rows, fn(array $a, array $b): int => $b['seconds'] <=> $a['seconds']);
-    $note = note_of_more($rows, 'limited')
-        . ($unknown === [] ? '' : '<p class="muted">Not known of limits on servers: ' . implode(', ', $unknown) . ".</p>\n");
-    return section('limited', 'Limited now', table(
-        'Clients of named limits that would be denied now, of the 64 of a limit that were denied most lately, and those of limits in the code that are blocked. Longest first.',
-        ['Client', 'Limit', 'For', 'Change'],
-        array_column(\array_slice($rows, 0, rows_shown('limited')), 'cells'),
-        'No client of a named limit in shared memory is limited now, and none of a limit in the code is blocked.',
+    $stopped = stopped_clients($status);
+    $show = fn(array $client): array => [
+        $client['client'] === null ? '<span class="muted">not kept</span>' : '<code>' . show_text($client['client']) . '</code>',
+        limit_name($client['name']) . ($client['in_code'] ? ' <span class="tag">in the code</span>' : '') . ($client['enforced'] ? '' : ' <span class="tag warn">dry run</span>'),
+        ($client['blocked'] ? 'blocked' : 'limited'),
+        duration($client['seconds']),
+        $client['client'] === null || \strlen($client['identifier']) >= CUT_AT_BYTES ? ''
+            : client_buttons($client['in_code'] ? IN_THE_CODE : $client['name'], $client['client'], $token, $client['blocked']),
+    ];
+    $unknown = array_keys(array_filter($status['named_limits'], fn(array $limit): bool => \array_key_exists('limited', $limit) && $limit['limited'] === null));
+    $note = note_of_more($stopped, 'limited') . ($unknown === [] ? '' : '<p class="muted">On servers, where blocks alone are known: <code>'
+        . implode('</code>, <code>', array_map(fn(int|string $name): string => show_text((string) $name), $unknown)) . "</code>.</p>\n");
+    return section('limited', 'Blocked and limited now', table(
+        'Clients that this host has blocked, and those of named limits that would be denied now, of the 64 of a limit that were denied most lately. Longest first.',
+        ['Client', 'Limit', 'Now', 'For', 'Change'],
+        array_map($show, \array_slice($stopped, 0, rows_shown('limited'))),
+        'No client is blocked, and none of a named limit in shared memory is limited.',
         without_buttons($token),
-        [2],
+        [3],
     ) . $note);
 }
 
 /**
- * The clients of limits in the code that are blocked now, of those that were denied most. Nothing tells whether others are limited, for
- * the numbers are in the code; and a server would have to be asked for each.
+ * The clients that are blocked, and those of named limits that would be denied now, each once: the longest first.
  *
- * @param array{limits: array<int|string, array{most_denied: array<int|string, int>, ...}>, ...} $status
+ * @param array{
+ *     named_limits: array<int|string, array{enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
+ *     blocked: list<array{name: string, identifier: string|null, algorithm: string, enforced: bool, seconds: float}>,
+ *     ...
+ * } $status
  *
- * @return list<array{string, string, float}> the limit's name, the identifier, for how many seconds
+ * @return list<array{name: string, client: string|null, identifier: string, in_code: bool, blocked: bool, enforced: bool, seconds: float}>
+ *     the identifier of a limit in the code is its client
  */
-function blocked_in_code(array $status): array
+function stopped_clients(array $status): array
 {
-    $blocked = [];
-    if (!str_starts_with($status['directives']['token_bucket.storage'], 'shm:')) {
-        return [];
+    $clients = [];
+    foreach ($status['blocked'] as $block) {
+        $identifier = $block['identifier'] ?? '';
+        $algorithm = $status['named_limits'][$block['name']]['algorithm'] ?? '';
+        // A limit in the code may have the name of one of the file, under another algorithm.
+        $is_named = ($algorithm === 'leaky_bucket' ? 'token_bucket' : $algorithm) === $block['algorithm'] && str_starts_with($identifier, "$block[name]:");
+        $client = $is_named ? substr($identifier, \strlen($block['name']) + 1) : $block['identifier'];
+        $clients[$client === null ? \count($clients) : (int) $is_named . "$block[name]\0$client"] ??= [
+            'name' => $block['name'], 'client' => $client, 'identifier' => $identifier, 'in_code' => !$is_named, 'blocked' => true,
+            'enforced' => $block['enforced'], 'seconds' => $block['seconds'],
+        ];
     }
-    foreach ($status['limits'] as $name => $counts) {
-        foreach (array_map('strval', array_keys($counts['most_denied'])) as $identifier) {
-            $client = substr($identifier, \strlen((string) $name) + 1);
-            if (\strlen($identifier) >= CUT_AT_BYTES || isset($status['named_limits'][$name]['limited'][$client])) {
-                continue;
-            }
-            try {
-                $decision = limits_in_code($identifier)->peek(0);
-            } catch (\TokenBucket\StorageException) {
-                return [];
-            }
-            if ($decision->wouldDeny()) {
-                $blocked[] = [(string) $name, $identifier, $decision->getRetryAfter()];
-            }
+    foreach ($status['named_limits'] as $name => $limit) {
+        foreach ($limit['limited'] ?? [] as $client => $seconds) {
+            $clients["1$name\0$client"] ??= [
+                'name' => (string) $name, 'client' => (string) $client, 'identifier' => "$name:$client", 'in_code' => false, 'blocked' => false,
+                'enforced' => ($limit['enforce'] ?? true), 'seconds' => $seconds,
+            ];
         }
     }
-    return $blocked;
+    usort($clients, fn(array $a, array $b): int => $b['seconds'] <=> $a['seconds']);
+    return $clients;
 }
 
 /** @param array{limits: array<int|string, array{most_denied: array<int|string, int>, ...}>, ...} $status */
@@ -957,7 +972,7 @@ function identifier_buttons(array $status, string $name, string $identifier, ?st
     };
 }
 
-function client_buttons(string $name, string $client, ?string $token): string
+function client_buttons(string $name, string $client, ?string $token, bool $is_blocked = false): string
 {
     if ($token === null) {
         return '';
@@ -965,7 +980,8 @@ function client_buttons(string $name, string $client, ?string $token): string
     $fields = hidden('token', $token) . hidden('limit', $name) . hidden('client_base64', base64_encode($client));
     $label = show_plain($client);
     return "<form method=\"post\">$fields"
-        . "<button name=\"action\" value=\"reset\" aria-label=\"Reset $label\">Reset</button> "
+        . ($is_blocked ? "<button name=\"action\" value=\"unblock\" aria-label=\"Unblock $label\">Unblock</button> "
+            : "<button name=\"action\" value=\"reset\" aria-label=\"Reset $label\">Reset</button> ")
         . "<button name=\"action\" value=\"block\" aria-label=\"Block {$label}…\">Block…</button></form>";
 }
 
@@ -1309,7 +1325,7 @@ function style(): string
         .number { text-align: right; }
         thead th { border-top: 0; color: var(--muted); font-size: .85rem; font-weight: 600; vertical-align: bottom; }
         tbody th { min-width: 9rem; font-weight: 400; }
-        #limited ~ table tbody th, #most-denied ~ table tbody th { width: 45%; }
+        #limited ~ table tbody th, #most-denied ~ table tbody th { width: 40%; }
         bdi { overflow-wrap: anywhere; }
         th:last-child, td:last-child { padding-right: 0; }
         td form { display: flex; gap: .4rem; }

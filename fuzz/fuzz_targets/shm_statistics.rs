@@ -4,12 +4,16 @@
 
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
+use std::cell::Cell;
 use std::os::unix::fs::FileExt;
+use token_bucket::identifier::Identifier;
 use token_bucket::limit::TokenBucket;
-use token_bucket::mapped::{self, DENIAL_LOG_SIZE, Purpose};
+use token_bucket::mapped::{self, BLOCKS_SIZE, DENIAL_LOG_SIZE, Purpose};
 use token_bucket::statistics::{
-    DenialCause, DenialLog, DeniedBy, FILE_SIZE, NameSource, Outcome, RECORDS, Records,
+    BlockedKey, Blocks, CallContext, DenialCause, DenialLog, DeniedBy, FILE_SIZE, NameSource,
+    Outcome, RECORDS, Records,
 };
+use token_bucket::store::LimitKind;
 use token_bucket_fuzz::table_file::{HEADER, file, location};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -18,9 +22,9 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let file = file(Purpose::Statistics);
-    let size = (FILE_SIZE - HEADER - DENIAL_LOG_SIZE as u64) / RECORDS as u64;
+    let size = (FILE_SIZE - HEADER - (DENIAL_LOG_SIZE + BLOCKS_SIZE) as u64) / RECORDS as u64;
     for _ in 0..u.int_in_range(0..=8u8)? {
-        // Near the beginning of a record, where its name is, or anywhere; or in the log of denials.
+        // Near the beginning of a record, where its name is, or anywhere; or in the log of denials and the blocks.
         let record = size * u.int_in_range(0..=RECORDS as u64 - 1)?;
         let within = u.int_in_range(0..=size - 1)?;
         let at = match u.int_in_range(0..=2u8)? {
@@ -56,6 +60,19 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let by = *u.choose(&[DeniedBy::Store, DeniedBy::OnError])?;
         let cause = DenialCause::new(&limit, by, u.arbitrary()?, u.arbitrary()?);
         DenialLog::new(&region).note(counter, id, &cause, weight, now);
+        let (key_hash, record) = (Cell::default(), Cell::default());
+        let identifier = Identifier::Plain(id);
+        let context =
+            CallContext { identifier, name: Some(name), key_hash: &key_hash, record: &record };
+        let (store, kind) = (b"store=3:shm;".as_slice(), *u.choose(&LimitKind::ALL)?);
+        let key = BlockedKey { store, prefix, context, kind, is_enforced: u.arbitrary()? };
+        match u.arbitrary()? {
+            true => Blocks::new(&region).note(&key, prefix, true, u.arbitrary()?),
+            false => Blocks::new(&region).lift(&key),
+        }
+    }
+    for block in Blocks::new(&region).snapshot(b"tb:", now) {
+        assert!(block.identifier.len() <= 96 && block.name.len() <= 56 && block.until > now);
     }
     for denial in DenialLog::new(&region).snapshot() {
         assert!(denial.identifier.len() <= 96);

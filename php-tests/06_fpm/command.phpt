@@ -142,7 +142,7 @@ $ token-bucket peek --identifier code:eve --limit 3 --interval 345600 --pool=FOL
 code:eve: 2 of 3 left
 www-data
 $ token-bucket status
-token-bucket: root's limits are not the pool's: name its user, as in --user www-data
+token-bucket: root's limits are not the pool's: name its file, as in --pool /etc/php/8.2/fpm/pool.d/www.conf, or its user, as in --user www-data
 See: token-bucket status --help
 [2]
 $ token-bucket peek login x --pool /etc/passwd
@@ -160,11 +160,11 @@ token-bucket: login_user is one limit and takes one CLIENT
 See: token-bucket peek --help
 [2]
 $ token-bucket block login_user eve 0 --pool=FOLDER/fpm.conf
-token-bucket: SECONDS must be greater than 0 and at most four years, in seconds
+token-bucket: TIME must be greater than 0 and at most four years, in seconds
 See: token-bucket block --help
 [2]
 $ token-bucket block login_user eve an hour --pool=FOLDER/fpm.conf
-token-bucket: SECONDS must be a number; it is "an hour"
+token-bucket: TIME must be a number of seconds, or one with s, m, h or d, such as 90, 15m, 2h or 1d; it is "an hour"
 See: token-bucket block --help
 [2]
 $ token-bucket status --user nobody-such
@@ -193,6 +193,10 @@ limit                         checked       denied   would deny   degraded
 code                                2            1            0          0
 login_network                       6            2            0          0
 login_user                          5            1            0          0
+
+blocked
+login_user               login_user:eve                           for 11 d 13 h
+login_network            login_network:x                          for 11 d 13 h
 
 table                            used           of    evictions    no room
 shop                                5      524,032            0          0

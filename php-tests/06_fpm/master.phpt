@@ -59,6 +59,6 @@ worker: mapped none, open none, connections 0
 master: mapped none, open none, connections 0
 Redis: 0
 [true,false,true]
-worker: mapped .host.v8 .statistics.v8 default.v8, open none, connections 1
+worker: mapped .host.v9 .statistics.v9 default.v9, open none, connections 1
 master: mapped none, open none, connections 0
 Redis: 1

@@ -13,36 +13,33 @@ final class Block implements Command
 
     public static function notes(): string
     {
-        return "token-bucket reset lifts the block.\nA set blocks the client in each of its limits.\n" . Target::NOTES;
+        return "TIME is in seconds, or with a unit: 30s, 15m, 2h, 1d.\nA set blocks the client in each of its limits. token-bucket unblock lifts it.\n" . Target::NOTES;
     }
 
     public function run(Arguments $arguments): int
     {
         $words = $arguments->operands;
         if (count($words) < ($arguments->has('identifier') ? 1 : 3)) {
-            throw new UsageError('block needs NAME CLIENT SECONDS, or --identifier ID SECONDS');
+            throw new UsageError('block needs NAME CLIENT TIME, or --identifier ID TIME');
         }
-        $seconds = (string) array_pop($words);
-        if (!is_numeric($seconds)) {
-            throw new UsageError('SECONDS must be a number; it is "' . Text::printable($seconds) . '"');
-        }
+        $seconds = Duration::seconds((string) array_pop($words));
         Pool::enter($arguments);
         $target = Target::from($arguments, $words);
         try {
-            $was_stored = $target->block((float) $seconds);
+            $was_stored = $target->block($seconds);
         } catch (\ValueError $error) {
-            throw new UsageError((string) preg_replace('~^.*?\(\$seconds\) ~', 'SECONDS ', $error->getMessage()));
+            throw new UsageError((string) preg_replace('~^.*?\(\$seconds\) ~', 'TIME ', $error->getMessage()));
         }
         echo $arguments->has('json')
-            ? Text::json(['blocked' => $target->text(), 'seconds' => (float) $seconds, 'others' => $target->others()])
-            : "{$target->text()}: blocked for " . Text::duration((float) $seconds) . "\n" . State::warning($target->others());
+            ? Text::json(['blocked' => $target->text(), 'seconds' => $seconds, 'others' => $target->others()])
+            : "{$target->text()}: blocked for " . Text::duration($seconds) . "\n" . State::warning($target->others());
         foreach ($arguments->has('network') ? [] : $target->clients() as $client) {
             if (($network = Client::network($client)) !== null) {
                 fwrite(STDERR, "token-bucket: a limit by client_network() knows $client as $network, other lengths need --network; this block is of the address alone\n");
             }
         }
         if (!$was_stored) {
-            Prefixes::warn($arguments);
+            Elsewhere::warn($arguments);
         }
         return Application::SUCCESS;
     }

@@ -43,7 +43,7 @@ final class Denials implements Command
         [$names, $client] = self::sought($arguments);
         $denials = self::of($names, $client);
         if ($denials === []) {
-            Prefixes::warn($arguments);
+            Elsewhere::warn($arguments);
         }
         if ($arguments->has('json')) {
             echo Text::json(array_slice($denials, 0, $count));

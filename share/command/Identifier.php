@@ -21,10 +21,11 @@ use function TokenBucket\status;
 final class Identifier extends Target
 {
     private const CONCURRENCY = 'concurrency';
+    private const NO_BLOCK = 'permits cannot be blocked; a limit of calls can';
     private const ALGORITHMS = ['token_bucket', 'leaky_bucket', 'fixed_window', 'sliding_window', 'calendar', self::CONCURRENCY];
     /** The largest limit of each algorithm that has a state of its own. A peek() with it, over years, shows the state as it is. */
     private const WIDEST = ['token_bucket' => 2_147_483_647, 'fixed_window' => 16_777_214, 'sliding_window' => 1024, 'calendar' => 16_777_214];
-    private const YEARS = 126_000_000.0;
+    private const YEARS = 126_144_000.0;
     /** What the warning of this process's outage said: only its first call warns. */
     private static ?string $reason = null;
 
@@ -95,6 +96,19 @@ final class Identifier extends Target
         return [Client::inIdentifier($this->identifier)];
     }
 
+    public function identifiers(): array
+    {
+        return [$this->identifier];
+    }
+
+    protected function limits(): array
+    {
+        if ($this->algorithm === self::CONCURRENCY) {
+            throw new UsageError(self::NO_BLOCK);
+        }
+        return array_map(fn (string $algorithm): Limiter => $this->make($algorithm, self::WIDEST[$algorithm], self::YEARS), $this->algorithms());
+    }
+
     protected function resetNow(): void
     {
         $this->algorithm === self::CONCURRENCY ? $this->permits()->reset() : $this->all()->reset();
@@ -103,7 +117,7 @@ final class Identifier extends Target
     protected function blockNow(float $seconds): void
     {
         if ($this->algorithm === self::CONCURRENCY) {
-            throw new UsageError('permits cannot be blocked; a limit of calls can');
+            throw new UsageError(self::NO_BLOCK);
         }
         $this->all()->block($seconds);
     }
@@ -152,13 +166,6 @@ final class Identifier extends Target
         return $states;
     }
 
-    /** Until all blocks of the identifier end; null if there is none. */
-    public function blockedSeconds(): ?float
-    {
-        $blocked = array_filter($this->states(), static fn (State $state): bool => $state->isBlocked);
-        return $blocked === [] ? null : max(array_column($blocked, 'seconds'));
-    }
-
     /** @throws NoAnswer if the server did not answer */
     public static function answered(\Closure $ask): Decision
     {
@@ -182,7 +189,7 @@ final class Identifier extends Target
     }
 
     /** The algorithm whose state this one uses. */
-    private static function withState(string $algorithm): string
+    public static function withState(string $algorithm): string
     {
         return $algorithm === 'leaky_bucket' ? 'token_bucket' : $algorithm;
     }

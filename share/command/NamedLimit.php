@@ -89,9 +89,9 @@ final class NamedLimit extends Target
     {
         $rule = $status['named_limits'][$name] ?? [];
         $names = [$name, ...$rule['all'] ?? $rule['first'] ?? []];
-        $known = array_map('strval', array_keys($status['limits']));
+        $known = array_map('strval', array_keys($status['limits'] + array_column($status['blocked'], null, 'name')));
         if (array_intersect($names, $known) === []) {
-            Prefixes::warn($arguments);
+            Elsewhere::warn($arguments);
             throw new CommandError('no call was counted for ' . Text::printable($name) . Suggestion::among($name, $known));
         }
         return $names;
@@ -110,6 +110,24 @@ final class NamedLimit extends Target
     public function clients(): array
     {
         return array_values(array_unique($this->clients));
+    }
+
+    public function identifiers(): array
+    {
+        return array_map(static fn (string $name, string $client): string => "$name:$client", array_keys($this->clientsOfLimits()), $this->clientsOfLimits());
+    }
+
+    protected function limits(): array
+    {
+        return array_map(limiter(...), array_map('strval', array_keys($this->clientsOfLimits())), array_values($this->clientsOfLimits()));
+    }
+
+    /** @return non-empty-array<string, string> the client of each limit of a set, or of the one limit */
+    private function clientsOfLimits(): array
+    {
+        $rule = status()['named_limits'][$this->name];
+        $names = $rule['all'] ?? $rule['first'] ?? [$this->name];
+        return array_combine($names, count($this->clients) === 1 ? array_fill(0, count($names), $this->clients[0]) : $this->clients);
     }
 
     protected function resetNow(): void

@@ -45,7 +45,7 @@ final class Peek implements Command
                 $is_denied && $decision->isAccepted() ? ' (dry run)' : '', "\n", State::warning($others);
         }
         if (!$target->isStored()) {
-            Prefixes::warn($arguments);
+            Elsewhere::warn($arguments);
         }
         return $is_denied || State::isAnyBlocked($others) ? Application::FAILURE : Application::SUCCESS;
     }
@@ -63,7 +63,7 @@ final class Peek implements Command
                 implode('', array_map(static fn (State $state): string => $state->text() . "\n", $states));
         }
         if ($states === [] && ($permits ?? 0) === 0) {
-            Prefixes::warn($arguments);
+            Elsewhere::warn($arguments);
         }
         return State::isAnyBlocked($states) ? Application::FAILURE : Application::SUCCESS;
     }

@@ -11,18 +11,23 @@ final class Pool
     private const OF_PHP_INI = ['token_bucket.limits', 'token_bucket.shm_path', 'token_bucket.shm_size', 'token_bucket.test_clock'];
 
     /**
+     * @param string                $file       '': none
      * @param array<string, string> $directives
      */
-    private function __construct(private readonly ?string $user, private readonly array $directives)
-    {
+    private function __construct(
+        public readonly string $file,
+        public readonly string $name,
+        public readonly ?string $user,
+        public readonly array $directives,
+    ) {
     }
 
     /** @return list<Option> */
     public static function options(): array
     {
         return [
-            new Option('user', 'NAME', "Run as the pool's user, whose shared memory it is"),
             new Option('pool', 'FILE', "Take user and directives from php-fpm's file of a pool"),
+            new Option('user', 'NAME', 'Or the user alone, of a pool without directives'),
         ];
     }
 
@@ -35,7 +40,7 @@ final class Pool
     public static function enter(Arguments $arguments): void
     {
         $file = $arguments->value('pool');
-        $pool = $file === null ? new self(null, []) : self::read($file);
+        $pool = $file === null ? new self('', '', null, []) : self::read($file);
         Restart::with(array_intersect_key($pool->directives, array_flip(self::OF_PHP_INI)));
         foreach (array_diff_key($pool->directives, array_flip(self::OF_PHP_INI)) as $name => $value) {
             self::set((string) $file, $name, $value);
@@ -59,18 +64,54 @@ final class Pool
 
     private static function read(string $file): self
     {
-        $sections = is_file($file) ? @parse_ini_file($file, true, INI_SCANNER_RAW) : false;
-        if ($sections === false) {
+        $pools = self::in($file);
+        if ($pools === null) {
             throw new CommandError('--pool must name a readable file such as /etc/php/8.2/fpm/pool.d/www.conf; this one is not: ' . Text::printable($file));
         }
-        $pools = array_diff_key(array_filter($sections, 'is_array'), ['global' => true]);
         if (count($pools) !== 1) {
-            $names = Text::printable(implode(', ', array_map('strval', array_keys($pools))));
+            $names = Text::printable(implode(', ', array_column($pools, 'name')));
             throw new CommandError('--pool must name a file with one pool; ' . Text::printable($file) . ($pools === [] ? ' has none' : " has $names"));
         }
-        $pool = reset($pools);
+        return $pools[0];
+    }
+
+    /**
+     * The pools of the php-fpm masters on this host, as their files are now.
+     *
+     * @return list<self>
+     */
+    public static function running(): array
+    {
+        $pools = [];
+        foreach (glob('/proc/[0-9]*/cmdline') ?: [] as $process) {
+            if (preg_match('~^php-fpm: master process \((/.+?)\)~', (string) @file_get_contents($process), $match) !== 1) {
+                continue;
+            }
+            preg_match_all('~^\s*include\s*=\s*"?(/[^";\r\n]+)~m', (string) @file_get_contents($match[1]), $includes);
+            foreach ([$match[1], ...array_merge(...array_map(static fn (string $files): array => glob(trim($files)) ?: [], $includes[1]))] as $file) {
+                $in_file = self::in($file) ?? [];
+                // --pool takes a file with one pool.
+                array_push($pools, ...(count($in_file) === 1 ? $in_file : []));
+            }
+        }
+        return $pools;
+    }
+
+    /** @return list<self>|null the pools of a file; null if it cannot be read */
+    private static function in(string $file): ?array
+    {
+        $sections = is_file($file) ? @parse_ini_file($file, true, INI_SCANNER_RAW) : false;
+        if ($sections === false) {
+            return null;
+        }
+        $pools = array_diff_key(array_filter($sections, 'is_array'), ['global' => true]);
+        return array_map(static fn (int|string $name, array $pool): self => self::of($file, (string) $name, $pool), array_keys($pools), $pools);
+    }
+
+    /** @param array<string, mixed> $pool */
+    private static function of(string $file, string $name, array $pool): self
+    {
         // php-fpm puts the pool's name in the place of $pool in every value.
-        $name = (string) array_key_first($pools);
         $expand = static fn (mixed $value): string => is_string($value) ? str_replace('$pool', $name, $value) : '';
         $directives = [];
         foreach (['php_value', 'php_flag', 'php_admin_value', 'php_admin_flag'] as $key) {
@@ -80,7 +121,7 @@ final class Pool
                 }
             }
         }
-        return new self(isset($pool['user']) ? $expand($pool['user']) : null, $directives);
+        return new self($file, $name, isset($pool['user']) ? $expand($pool['user']) : null, $directives);
     }
 
     private static function become(?string $name): void
@@ -91,7 +132,7 @@ final class Pool
         $own = posix_getpwuid(posix_geteuid());
         if ($name === null) {
             if (posix_geteuid() === 0) {
-                throw new UsageError("root's limits are not the pool's: name its user, as in --user www-data");
+                throw new UsageError("root's limits are not the pool's: name its file, as in --pool /etc/php/8.2/fpm/pool.d/www.conf, or its user, as in --user www-data");
             }
             return;
         }

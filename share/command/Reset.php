@@ -26,7 +26,7 @@ final class Reset implements Command
             ? Text::json(['reset' => $target->text(), 'stored' => $was_stored, 'others' => $target->others()])
             : $target->text() . ($was_stored ? ": reset\n" : ": nothing was stored\n") . State::warning($target->others());
         if (!$was_stored) {
-            Prefixes::warn($arguments);
+            Elsewhere::warn($arguments);
         }
         return Application::SUCCESS;
     }

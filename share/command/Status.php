@@ -8,6 +8,9 @@ use function TokenBucket\status;
 /** Shows what the workers of this host count and share. */
 final class Status implements Command
 {
+    /** How many blocks are shown. */
+    private const MOST_BLOCKS = 20;
+
     public static function options(): array
     {
         return Pool::options();
@@ -31,10 +34,10 @@ final class Status implements Command
             $maps = ['limits' => Text::map($status['limits'], 'most_denied'), 'named_limits' => Text::map($status['named_limits'], 'limited')];
             echo Text::json(array_replace($status, $maps));
         } else {
-            echo self::sentences($status['shared_memory_errors']), self::sentences($status['likely_mistakes']), self::limits($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
+            echo self::sentences($status['shared_memory_errors']), self::sentences($status['likely_mistakes']), self::limits($status), self::blocks($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
         }
         if ($status['limits'] === []) {
-            Prefixes::warn($arguments);
+            Elsewhere::warn($arguments);
         }
         return $is_well ? Application::SUCCESS : Application::FAILURE;
     }
@@ -65,6 +68,25 @@ final class Status implements Command
             ) . ($is_in_code ? "  in code\n" : "\n");
         }
         return $text . ($status['limits'] === [] ? "(nothing was counted yet)\n" : '');
+    }
+
+    /**
+     * @param array{
+     *     blocked: list<array{name: string, identifier: string|null, algorithm: string, enforced: bool, seconds: float}>,
+     *     named_limits: array<string, array<string, mixed>>,
+     *     ...
+     * } $status
+     */
+    private static function blocks(array $status): string
+    {
+        $blocks = Blocks::of($status);
+        $text = $blocks === [] ? '' : "\nblocked\n";
+        foreach (array_slice($blocks, 0, self::MOST_BLOCKS) as $block) {
+            $identifier = $block['identifier'] === null ? '(not kept)' : Text::identifier($block['identifier']);
+            $text .= sprintf("%-24s %-40s for %s\n", Text::printable($block['limit'], 24), $identifier, Text::duration($block['seconds']));
+        }
+        $more = count($blocks) - self::MOST_BLOCKS;
+        return $text . ($more > 0 ? "and $more more: --json has all\n" : '');
     }
 
     /** @param array{tables: list<array{name: string, holds: string, slots: int, used: int, evictions: int, denied_newcomers: int, ...}>, ...} $status */

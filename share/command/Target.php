@@ -3,6 +3,9 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command;
 
+use TokenBucket\Decision;
+use TokenBucket\Limiter;
+
 /** What a command is about: a named limit or set for its client, or the limits in code under an identifier. */
 abstract class Target
 {
@@ -58,6 +61,35 @@ abstract class Target
     }
 
     /**
+     * Lifts the blocks. A limit that is not blocked keeps its counts.
+     *
+     * @return float|null for how many seconds the client was blocked still; null if it was not
+     */
+    public function unblock(): ?float
+    {
+        return $this->confirmed(function (): ?float {
+            $seconds = null;
+            foreach ($this->limits() as $limit) {
+                $peek = static fn(): Decision => $limit->peek(0);
+                // A block alone denies a call of cost 0.
+                try {
+                    $decision = Identifier::answered($peek);
+                } catch (NoAnswer $error) {
+                    // As in change().
+                    @$this->resetNow();
+                    throw $error;
+                }
+                if ($decision->wouldDeny()) {
+                    $seconds = max($seconds ?? 0.0, $decision->getRetryAfter());
+                    @$limit->reset();
+                    Identifier::answered($peek);
+                }
+            }
+            return $seconds;
+        });
+    }
+
+    /**
      * Whether any call counts, or a block is in force.
      *
      * @throws NoAnswer if the server does not answer
@@ -67,6 +99,12 @@ abstract class Target
     /** @return list<string> the clients that it is about */
     abstract public function clients(): array;
 
+    /** @return non-empty-list<string> what the stores have them under, without the prefix */
+    abstract public function identifiers(): array;
+
+    /** @return list<Limiter> each limit alone */
+    abstract protected function limits(): array;
+
     abstract protected function resetNow(): void;
 
     abstract protected function blockNow(float $seconds): void;
@@ -74,10 +112,9 @@ abstract class Target
     /** @return list<State> of limits in code that are easily taken for this one */
     abstract public function others(): array;
 
-    /** @throws CommandError if the server does not answer, so that it is not known whether the change has arrived */
     private function change(\Closure $change): bool
     {
-        try {
+        return $this->confirmed(function () use ($change): bool {
             try {
                 $was_stored = $this->isStored();
             } finally {
@@ -87,6 +124,22 @@ abstract class Target
             // Only a call with an answer tells that the server has got it.
             $this->isStored();
             return $was_stored;
+        });
+    }
+
+    /**
+     * @template T
+     *
+     * @param \Closure(): T $change
+     *
+     * @return T
+     *
+     * @throws CommandError if the server does not answer, so that it is not known whether the change has arrived
+     */
+    private function confirmed(\Closure $change): mixed
+    {
+        try {
+            return $change();
         } catch (NoAnswer $error) {
             throw new CommandError($error->getMessage() . "\nNothing is known to have changed on the server: repeat this once it answers.\n"
                 . 'Where on_error is fallback, the buckets that this host uses meanwhile have changed.');

@@ -8,9 +8,6 @@ use function TokenBucket\status;
 /** Lists the clients that are denied most. */
 final class Top implements Command
 {
-    /** `most_denied` cuts identifiers at so many bytes: one that long may name no client. */
-    private const CUT_AT_BYTES = 96;
-
     public static function options(): array
     {
         return [
@@ -21,7 +18,10 @@ final class Top implements Command
 
     public static function notes(): string
     {
-        return "NAME lists those of a limit or set. The counts are halved once an hour.\nA named limit on this host also tells for how long a client is limited now,\none in code, whose whole identifier is listed, for how long it is blocked.";
+        return "NAME lists those of a limit or set. The counts are halved once an hour. Clients\n"
+            . "that this host has blocked follow, also those that were never denied.\n"
+            . "A named limit on this host also tells for how long a client is limited now; of\n"
+            . "a limit in code the whole identifier is listed.";
     }
 
     public function run(Arguments $arguments): int
@@ -33,29 +33,42 @@ final class Top implements Command
         $only = $arguments->operands[0] ?? null;
         Pool::enter($arguments);
         $status = status();
-        $limits = $only === null ? $status['limits'] : array_intersect_key($status['limits'], array_flip(NamedLimit::counted($status, $only, $arguments)));
-        $rows = [];
-        foreach ($limits as $name => $limit) {
-            foreach ($limit['most_denied'] as $identifier => $denied) {
-                $rows[] = self::row($status, (string) $name, (string) $identifier, $denied);
+        $names = $only === null ? null : NamedLimit::counted($status, $only, $arguments);
+        $is_wanted = static fn (string $name): bool => $names === null || in_array($name, $names, true);
+        $blocks = [];
+        foreach (Blocks::of($status) as $block) {
+            if ($is_wanted($block['limit']) && $block['identifier'] !== null) {
+                $blocks[Blocks::key($block['limit'], $block['identifier'])] = $block;
             }
         }
-        usort($rows, static fn (array $a, array $b): int => $b['denied'] <=> $a['denied']);
-        $rows = array_slice($rows, 0, $count);
+        $rows = [];
+        foreach ($status['limits'] as $name => $limit) {
+            foreach ($is_wanted((string) $name) ? $limit['most_denied'] : [] as $identifier => $denied) {
+                $key = Blocks::key((string) $name, (string) $identifier);
+                $rows[$key] = self::row($status, (string) $name, (string) $identifier, $denied, $blocks[$key] ?? null);
+            }
+        }
+        uasort($rows, static fn (array $a, array $b): int => $b['denied'] <=> $a['denied']);
+        $rows = array_slice($rows, 0, $count, true);
+        foreach (array_slice(array_diff_key($blocks, $rows), 0, $count) as $key => $block) {
+            $denied = $status['limits'][$block['limit']]['most_denied'][$block['identifier']] ?? 0;
+            $rows[$key] = self::row($status, $block['limit'], $block['identifier'], $denied, $block);
+        }
+        $rows = array_values($rows);
         if ($rows === []) {
-            Prefixes::warn($arguments);
+            Elsewhere::warn($arguments);
         }
         if ($arguments->has('json')) {
             echo Text::json($rows);
             return Application::SUCCESS;
         }
         if ($rows === []) {
-            echo "No client was denied.\n";
+            echo "No client was denied, and none is blocked.\n";
         }
         foreach ($rows as $row) {
             $now = match (true) {
-                $row['limited_seconds'] !== null => 'limited for ' . Text::duration($row['limited_seconds']),
                 $row['blocked_seconds'] !== null => 'blocked for ' . Text::duration($row['blocked_seconds']),
+                $row['limited_seconds'] !== null => 'limited for ' . Text::duration($row['limited_seconds']),
                 default => '',
             };
             echo rtrim(sprintf('%9d  %-16s %-40s %s', $row['denied'], Text::printable($row['limit'], 16), $row[$row['in_code'] ? 'identifier' : 'client'], $now)), "\n";
@@ -65,24 +78,21 @@ final class Top implements Command
 
     /**
      * @param array{named_limits: array<string, array{limited?: array<int|string, float>|null, ...}>, ...} $status
+     * @param array{in_code: bool, seconds: float, ...}|null $block
      *
      * @return array<string, mixed>
      */
-    private static function row(array $status, string $name, string $identifier, int $denied): array
+    private static function row(array $status, string $name, string $identifier, int $denied, ?array $block): array
     {
         $client = str_starts_with($identifier, "$name:") ? substr($identifier, strlen($name) + 1) : $identifier;
-        $limited = $status['named_limits'][$name]['limited'][$client] ?? null;
-        // Nothing tells the numbers of a limit in code; that it is blocked needs none. A server would have to be asked for each.
-        $can_ask = $limited === null && strlen($identifier) < self::CUT_AT_BYTES && str_starts_with(ini_get('token_bucket.storage') ?: 'shm:', 'shm:');
-        $blocked = $can_ask ? (new Identifier($identifier))->blockedSeconds() : null;
         return [
             'limit' => Text::identifier($name),
             'client' => Text::identifier($client),
             'identifier' => Text::identifier($identifier),
-            'in_code' => $blocked !== null || $client === $identifier || !NamedLimit::isCounted($status, $name),
+            'in_code' => $block['in_code'] ?? ($client === $identifier || !NamedLimit::isCounted($status, $name)),
             'denied' => $denied,
-            'limited_seconds' => $limited,
-            'blocked_seconds' => $blocked,
+            'limited_seconds' => $status['named_limits'][$name]['limited'][$client] ?? null,
+            'blocked_seconds' => $block['seconds'] ?? null,
         ];
     }
 }

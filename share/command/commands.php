@@ -8,38 +8,43 @@ declare(strict_types=1);
 return [
     'status' => [
         'class' => TokenBucket\Command\Status::class,
-        'summary' => 'Show counts, tables and servers',
-        'usage' => 'status [--user NAME]',
+        'summary' => 'Show counts, blocks, tables and servers',
+        'usage' => 'status [--pool FILE]',
     ],
     'top' => [
         'class' => TokenBucket\Command\Top::class,
-        'summary' => 'List the clients that are denied most',
-        'usage' => 'top [NAME] [--user NAME]',
+        'summary' => 'List the clients that are denied most, or blocked',
+        'usage' => 'top [NAME] [--pool FILE]',
     ],
     'denials' => [
         'class' => TokenBucket\Command\Denials::class,
         'summary' => 'Tell which calls were denied lately, and why',
-        'usage' => 'denials [NAME] [CLIENT] [--user NAME]',
+        'usage' => 'denials [NAME] [CLIENT] [--pool FILE]',
     ],
     'peek' => [
         'class' => TokenBucket\Command\Peek::class,
         'summary' => 'Tell whether a client would be denied',
-        'usage' => 'peek NAME CLIENT | --identifier ID [--user NAME]',
+        'usage' => 'peek NAME CLIENT | --identifier ID [--pool FILE]',
     ],
     'reset' => [
         'class' => TokenBucket\Command\Reset::class,
         'summary' => 'Make the limit of a client new, and lift its block',
-        'usage' => 'reset NAME CLIENT | --identifier ID [--user NAME]',
+        'usage' => 'reset NAME CLIENT | --identifier ID [--pool FILE]',
     ],
     'block' => [
         'class' => TokenBucket\Command\Block::class,
         'summary' => 'Deny every call of a client for some time',
-        'usage' => 'block NAME CLIENT SECONDS | --identifier ID SECONDS',
+        'usage' => 'block NAME CLIENT TIME | --identifier ID TIME',
+    ],
+    'unblock' => [
+        'class' => TokenBucket\Command\Unblock::class,
+        'summary' => 'Lift the block of a client',
+        'usage' => 'unblock NAME CLIENT | --identifier ID [--pool FILE]',
     ],
     'forget' => [
         'class' => TokenBucket\Command\Forget::class,
         'summary' => 'Forget a server that is no longer used',
-        'usage' => 'forget SERVER [--user NAME]',
+        'usage' => 'forget SERVER [--pool FILE]',
     ],
     'limits' => [
         'class' => TokenBucket\Command\Limits::class,

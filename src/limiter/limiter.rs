@@ -3,13 +3,15 @@
 use super::flagged_decision::{DecisionFlags, FlaggedDecision};
 use super::settings::Settings;
 use crate::clock::{boot_time, unix_time_at_boot};
-use crate::dsn::Dsn;
+use crate::dsn::{Dsn, Target};
 use crate::error::Result;
 use crate::guard::{self, DecidedBy, Guard, Host, Policy, Report, Stores};
 use crate::identifier::{Identifier, client_identifier, needs_escape};
 use crate::limit::{Decision, Limit, Op, Reply, StoredState, apply};
 use crate::net::Timeouts;
-use crate::statistics::{CallContext, CallStatistics, DenialCause, Incidents, Statistics};
+use crate::statistics::{
+    BlockedKey, CallContext, CallStatistics, DenialCause, Incidents, Statistics,
+};
 use crate::store::{Answer, Key, KeyHash, LimitKind, Request, Store, Time};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -29,6 +31,8 @@ pub struct Limiter {
     pub(super) guard: Option<Box<Guard>>,
     pub(super) policy: Policy,
     pub(super) statistics: CallStatistics,
+    /// What identifies the store. None for `array:`, whose blocks end with the process.
+    identity: Option<Vec<u8>>,
 }
 
 impl Limiter {
@@ -58,6 +62,7 @@ impl Limiter {
             guard,
             policy,
             statistics: CallStatistics::new(statistics, policy),
+            identity: (dsn.target != Target::Array).then(|| dsn.target.identity()),
         }
     }
 
@@ -78,9 +83,33 @@ impl Limiter {
         let ask = |store: &dyn Store, request: &Request<'_>| store.decide(request);
         let mut report = self.flagged(self.call(context, limit, op, frozen, ask), limit, frozen);
         if let Op::Reset | Op::Block { .. } = op {
+            self.note_block(context, limit, &report, frozen);
             report.add(self.statistics.warn_of_other_users(&*self.store));
         }
         report
+    }
+
+    /// Notes for operators what the store has blocked or reset. If it gave no answer, nothing is known to have changed.
+    #[cold]
+    fn note_block(
+        &self,
+        context: &CallContext<'_>,
+        limit: &Limit,
+        report: &Report<FlaggedDecision>,
+        frozen: Option<u64>,
+    ) {
+        let by_store = report.by_store().filter(|_| !report.has_failed);
+        let Some((store, FlaggedDecision { decision, .. })) = self.identity.as_ref().zip(by_store)
+        else {
+            return;
+        };
+        // By the clock of this host, not by the server's.
+        let end =
+            frozen.unwrap_or_else(boot_time) + decision.expires_at.saturating_sub(decision.now);
+        let (kind, is_enforced) = (LimitKind::from(limit), self.policy.enforce);
+        let (prefix, context) = (&self.prefix, *context);
+        let key = BlockedKey { store, prefix, context, kind, is_enforced };
+        self.statistics.note_block(&key, decision.is_blocked().then_some(end));
     }
 
     /// The report with what the decision tells of how it came about. A dry run fails no call.

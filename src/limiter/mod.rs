@@ -29,9 +29,9 @@ pub use crate::mapped::{FileSettings, MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_
 pub use crate::net::Timeouts;
 pub use crate::statistics::{
     CallContext, CallsOfMinute, DenialCause, DenialReason, DeniedBy, InferredName,
-    LONGEST_IDENTIFIER, LimitName, LimitStatistics, LoggedDenial, Outcome, RecordHandle,
-    Statistics, StatisticsFile, Status, TableStatus, describe_likely_proxy, infer_name, prometheus,
-    unix_time,
+    LONGEST_IDENTIFIER, LimitName, LimitStatistics, ListedBlock, LoggedDenial, Outcome,
+    RecordHandle, Statistics, StatisticsFile, Status, TableStatus, describe_likely_proxy,
+    infer_name, prometheus, unix_time,
 };
 /// What the layer above needs of the stores: it imports nothing from them itself.
 pub use crate::store::KeyHash;

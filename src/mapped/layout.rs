@@ -14,7 +14,7 @@
 //! |---|---|
 //! | buckets | sets of buckets |
 //! | host | records of servers; then 13 sixteenths of buckets, 2 of denials, 1 of records of hot keys |
-//! | counts | records of counters, the log of denials |
+//! | counts | records of counters, the log of denials, blocks |
 //! | permits | sets of permits |
 //! | leases | sets of leases |
 //!
@@ -26,7 +26,7 @@ use crate::clock::boot_time;
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The version of everything in a file. It is part of the file's name.
-pub const LAYOUT: u32 = 8;
+pub const LAYOUT: u32 = 9;
 
 /// The smallest file, in bytes.
 pub const MIN_SIZE: u64 = 64 * 1024;
@@ -42,6 +42,9 @@ pub const LEASES_SIZE: u64 = 1 << 20;
 
 /// The bytes of the log of denials: 1,024 sets of eight.
 pub const DENIAL_LOG_SIZE: usize = 1_024 * 1_408;
+
+/// The bytes of the blocks that operators see: 128 sets of eight.
+pub const BLOCKS_SIZE: usize = 128 * 1_664;
 
 /// Where the counters of a table lie.
 pub const STATISTICS_AT: usize = 128;
@@ -112,6 +115,8 @@ pub enum Area {
     Records,
     /// Sets of the log of denials.
     DenialLog,
+    /// Sets of the blocks that operators see.
+    Blocks,
     /// Sets of slots that hold permits.
     Permits,
     /// Sets of leases.
@@ -128,7 +133,7 @@ pub(super) struct Extent {
 
 /// The extent of each area, by its number. An area that the file does not have is empty.
 #[derive(Default)]
-pub(super) struct Areas([Extent; 8]);
+pub(super) struct Areas([Extent; 9]);
 
 impl Areas {
     /// The areas of a file of this purpose and size, one after the other.
@@ -148,10 +153,12 @@ impl Areas {
                 ]
             }
             Purpose::Statistics => {
-                let log = DENIAL_LOG_SIZE / SET_SIZE;
-                // The smallest file has no room for the log.
-                let log = if blocks < log { 0 } else { log };
-                vec![(Area::Records, blocks - log), (Area::DenialLog, log)]
+                let [log, blocked] = [DENIAL_LOG_SIZE, BLOCKS_SIZE].map(|size| size / SET_SIZE);
+                // The smallest file has no room for them.
+                let has_room = blocks >= log + blocked;
+                let [log, blocked] = [log, blocked].map(|length| if has_room { length } else { 0 });
+                let records = blocks - log - blocked;
+                vec![(Area::Records, records), (Area::DenialLog, log), (Area::Blocks, blocked)]
             }
             Purpose::Permits | Purpose::HostPermits => vec![(Area::Permits, blocks)],
             Purpose::Leases => vec![(Area::Leases, blocks)],

@@ -1,4 +1,4 @@
-//! The files in shared memory: `<base>/token_bucket-<uid>/<name>.v8`.
+//! The files in shared memory: `<base>/token_bucket-<uid>/<name>.v9`.
 //!
 //! The directory is the user's alone ([`directory`]). A file belongs to one boot of the host
 //! ([`boot`]). A worker maps it ([`Region`]) and changes it through atomics only.
@@ -27,8 +27,8 @@ mod region;
 mod text;
 
 pub use layout::{
-    Area, BODY_AT, BREAKERS_AT, DENIAL_LOG_SIZE, GATES_AT, HOST_BODY_AT, MAX_SIZE, MIN_SIZE,
-    PERMITS_SIZE, Purpose, SEARCHES_AT, SERVERS_SIZE, SET_SIZE, STATISTICS_AT, WATCH_AT,
+    Area, BLOCKS_SIZE, BODY_AT, BREAKERS_AT, DENIAL_LOG_SIZE, GATES_AT, HOST_BODY_AT, MAX_SIZE,
+    MIN_SIZE, PERMITS_SIZE, Purpose, SEARCHES_AT, SERVERS_SIZE, SET_SIZE, STATISTICS_AT, WATCH_AT,
 };
 pub use location::{FileSettings, HOST, LEASES, Location};
 pub use mapped_file::{MappedFile, not_open};

@@ -89,7 +89,7 @@ directives! {
     lease: DirectiveCell<u32> = c"token_bucket.lease", c"0", Anywhere, parse_lease_size;
     /// Whether denied calls are denied; if not, all limits are a dry run.
     enforce: DirectiveCell<bool> = c"token_bucket.enforce", c"1", Anywhere, parse_switch;
-    /// Whether `statistics()` and `denials()` name the identifiers that are denied.
+    /// Whether `statistics()`, `denials()` and `status()` name the identifiers that are denied or blocked.
     track_identifiers: DirectiveCell<bool> = c"token_bucket.track_identifiers", c"1", Anywhere, parse_switch;
     /// Whether limits that are probably a mistake give a warning.
     warn_of_mistakes: DirectiveCell<bool> = c"token_bucket.warn_of_mistakes", c"1", Anywhere, parse_switch;

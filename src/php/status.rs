@@ -11,11 +11,12 @@ use super::globals::GLOBALS;
 use super::limits_in_force::look_at_limits_file;
 use super::statistics::{last_hour_of_prefix, of_prefix};
 use super::{calendar, calendar_window};
+use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::limit::{Decision, Limit, Op, SECOND};
 use crate::limiter::{
     CALENDAR, CONCURRENCY, CallContext, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics,
-    Limiter, NamedLimit, NamedLimits, Report, Rule, ServerStatus, Status, TableStatus,
+    Limiter, ListedBlock, NamedLimit, NamedLimits, Report, Rule, ServerStatus, Status, TableStatus,
     describe_likely_proxy, forget_server as forget_server_in, prometheus, unix_time,
 };
 use ext_php_rs::zend::ExecutorGlobals;
@@ -73,6 +74,7 @@ fn return_status(call: &Call) -> Result<(), Thrown> {
     array.put("limits", of_prefix(&status.limits, &prefix, track));
     array.put("last_hour", last_hour_of_prefix(&status.limits, &prefix));
     array.put("denials", of_current_prefix(|_| true, MOST_IN_STATUS));
+    array.put("blocked", blocked(track));
     array.put("limits_file", limits_file());
     array.put("named_limits", named_limits(loaded, &status, &prefix, track)?);
     array.put("tables", status.tables.iter().map(table).collect::<PhpArray>());
@@ -90,6 +92,23 @@ fn likely_mistakes(
     let is_said = track && GLOBALS.get().directives.warn_of_mistakes.get();
     let own = limits.iter().filter(|(name, _)| is_said && name.prefix() == Some(prefix));
     own.filter_map(|(name, limit)| describe_likely_proxy(name.name()?, limit)).collect()
+}
+
+/// What is blocked below the current prefix, the block that ends last first.
+fn blocked(track: bool) -> PhpArray {
+    let globals = GLOBALS.get();
+    let now = globals.frozen_time.get().unwrap_or_else(boot_time);
+    let row = |block: ListedBlock| {
+        let is_known = track && !block.identifier.is_empty();
+        let mut row = PhpArray::new();
+        row.put("name", string(&block.name));
+        row.put("identifier", is_known.then(|| string(&block.identifier)));
+        row.put("algorithm", block.kind.name());
+        row.put("enforced", block.is_enforced);
+        row.put("seconds", (block.until - now) as f64 / SECOND as f64);
+        row
+    };
+    globals.statistics().blocks(now).into_iter().map(row).collect()
 }
 
 /// The file of `token_bucket.limits`, and what is wrong with it. None if no file is named.

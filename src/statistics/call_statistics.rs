@@ -1,5 +1,6 @@
 //! Counts the calls on a limiter.
 
+use super::blocks::BlockedKey;
 use super::context::CallContext;
 use super::denial_log::{DenialCause, DenialReason};
 use super::outcome::Outcome;
@@ -193,6 +194,12 @@ impl CallStatistics {
             }),
             None => None,
         }
+    }
+
+    /// Notes for operators until when a key is blocked, or that it was reset.
+    #[cold]
+    pub fn note_block(&self, key: &BlockedKey<'_>, until: Option<u64>) {
+        self.statistics.note_block(key, until, self.policy.track_identifiers);
     }
 
     /// Returns the warning of a call that probably changes the wrong user's table.

@@ -1,21 +1,23 @@
 //! Which calls were denied lately, and why: an entry for each client, limit and cause.
 //!
 //! Denials of one client by one limit for one cause are one entry while less than [`EPISODE`] lies between them, so a
-//! client that hammers takes one entry. Entries lie in sets of [`WAYS`], found by a keyed hash. A full set gives up the
+//! client that hammers takes one entry. Entries lie in sets, found by a keyed hash. A full set gives up the
 //! oldest entry of the limit that has most of them there: a flood on one limit leaves the entries of others. While clients
 //! come so fast that entries would not last for [`KEPT`], one in [`ADMITTED`] of the new ones gets an entry.
 //!
-//! An entry's tag is the hash of all that does not change in it. Processes write without a lock; a reader leaves out an
-//! entry whose tag is not that of its contents: another process is writing it, or died before it had.
+//! An entry's tag is the hash of all that does not change in it ([`tagged_set`](super::tagged_set)).
 
+use super::context::CallContext;
 use super::denied::LONGEST_IDENTIFIER;
 use super::limit_statistics::LimitName;
-use super::records::{RecordHandle, Records};
+use super::records::{Record, RecordHandle, Records};
+use super::tagged_set::{self, Place, TaggedSet};
 use crate::guard::DecidedBy;
+use crate::identifier::Identifier;
 use crate::limit::{Limit, SECOND};
 use crate::mapped::{Area, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
 use crate::store::LimitKind;
-use portable_atomic::{AtomicU64, Ordering, fence};
+use portable_atomic::{AtomicU64, Ordering};
 use siphasher::sip::SipHasher13;
 use std::cmp::Reverse;
 use std::hash::Hasher;
@@ -26,7 +28,6 @@ const EPISODE: u64 = 600 * SECOND;
 const KEPT: u64 = 3_600 * SECOND;
 /// One new entry of so many takes the place of a younger one.
 const ADMITTED: u64 = 16;
-const WAYS: usize = 8;
 
 /// What decided that a call is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,19 +116,8 @@ pub struct LoggedDenial {
     pub last_at: u64,
 }
 
-/// The entries whose hashes choose one set.
-#[repr(C, align(128))]
-#[derive(Default)]
-struct DenialSet {
-    /// The tags of the entries; 0 where there is none.
-    tags: [AtomicU64; WAYS],
-    /// When the last denial of each entry was.
-    last_at: [AtomicU64; WAYS],
-    entries: [LoggedEntry; WAYS],
-}
-
-// SAFETY: consists of atomics, of which any bits are a value.
-unsafe impl Mappable for DenialSet {}
+/// The entries whose hashes choose one set, with the time of the last denial of each.
+type DenialSet = TaggedSet<LoggedEntry>;
 
 const _: () = assert!(DENIAL_LOG_SIZE.is_multiple_of(size_of::<DenialSet>()));
 
@@ -140,6 +130,9 @@ struct LoggedEntry {
     facts: [AtomicU64; 4],
     identifier: SharedText<{ LONGEST_IDENTIFIER / 8 }>,
 }
+
+// SAFETY: consists of atomics, of which any bits are a value.
+unsafe impl Mappable for LoggedEntry {}
 
 /// The limit and the cause of a denial, as an entry keeps them.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -179,13 +172,13 @@ impl Facts {
         })
     }
 
-    /// The tag of the entry that has these facts and this identifier. Not 0, which marks a place without an entry.
+    /// The tag of the entry that has these facts and this identifier.
     fn tag(self, secret: [u64; 2], identifier: &[u8]) -> u64 {
         let (Self(words), [low, high]) = (self, secret);
         let mut hasher = SipHasher13::new_with_keys(low, high);
         hasher.write(words.map(u64::to_le_bytes).as_flattened());
         hasher.write(identifier);
-        hasher.finish().max(1)
+        tagged_set::tag(hasher.finish())
     }
 }
 
@@ -234,121 +227,113 @@ impl<'a> DenialLog<'a> {
         let tag = facts.tag(self.secret, identifier);
         let Some(nth) = (tag as usize).checked_rem(self.sets.len()) else { return };
         let Some(set) = self.sets.get(nth) else { return };
-        if let Some(nth) = set.find(tag, now) {
-            set.add(nth, facts, identifier, weight, now);
-        } else if let Some(nth) = set.choose(now) {
-            set.begin(nth, facts, identifier, weight, now, tag);
+        if let Some(place) = find(set, tag, now) {
+            place.advance(now);
+            place.entry.count.fetch_add(weight.into(), Ordering::Relaxed);
+            // Each time: processes that wrote different entries here at once have left a mix of them.
+            place.entry.write(facts, identifier);
+        } else if let Some(place) = choose(set, now) {
+            // If another process is faster, this denial has no entry.
+            place.begin(tag, now, |entry| {
+                entry.first_at.store(now, Ordering::Relaxed);
+                entry.count.store(weight.into(), Ordering::Relaxed);
+                entry.write(facts, identifier);
+            });
         }
     }
 
     /// What was denied, the latest first.
     pub fn snapshot(self) -> Vec<LoggedDenial> {
-        let mut denials: Vec<_> = self.entries().filter_map(|entry| self.read(entry)).collect();
+        let mut denials: Vec<_> = self.places().filter_map(|place| self.read(&place)).collect();
         denials.sort_by_key(|denial| Reverse(denial.last_at));
         denials
     }
 
     /// Forgets the denials by some limits, and those of limits that have lost their records.
     pub fn forget(self, is_wanted: impl Fn(&LimitName) -> bool) {
-        for (tag, _, entry) in self.entries() {
-            if self.records.name(entry.facts().record()).is_none_or(|name| is_wanted(&name)) {
-                tag.store(0, Ordering::Relaxed);
+        for place in self.places() {
+            let limit = self.records.name(place.entry.facts().record());
+            if limit.is_none_or(|name| is_wanted(&name)) {
+                place.forget();
             }
         }
     }
 
-    fn entries(self) -> impl Iterator<Item = (&'a AtomicU64, &'a AtomicU64, &'a LoggedEntry)> {
-        let of_set = |set: &'a DenialSet| {
-            let places = set.tags.iter().zip(&set.last_at).zip(&set.entries);
-            places.map(|((tag, last_at), entry)| (tag, last_at, entry))
-        };
-        self.sets.iter().flat_map(of_set)
+    fn places(self) -> impl Iterator<Item = Place<'a, LoggedEntry>> {
+        self.sets.iter().flat_map(TaggedSet::places)
     }
 
-    fn read(
-        self,
-        (tag, last_at, entry): (&AtomicU64, &AtomicU64, &LoggedEntry),
-    ) -> Option<LoggedDenial> {
-        let seen = tag.load(Ordering::Acquire);
-        if seen == 0 {
-            return None;
-        }
-        let (facts, identifier) = (entry.facts(), entry.identifier.read());
-        if facts.tag(self.secret, &identifier) != seen {
-            return None;
-        }
-        let cause = facts.cause()?;
-        let limit = self.records.name(facts.record())?;
-        let (count, first_at) =
-            (entry.count.load(Ordering::Relaxed), entry.first_at.load(Ordering::Relaxed));
-        let last_at = last_at.load(Ordering::Relaxed);
-        // The fence keeps the loads above before that of the tag. If it differs, another entry has taken the place meanwhile.
-        fence(Ordering::Acquire);
-        (tag.load(Ordering::Relaxed) == seen).then_some(LoggedDenial {
-            limit,
-            identifier,
-            cause,
-            count,
-            first_at,
-            last_at,
-        })
+    fn read(self, place: &Place<'_, LoggedEntry>) -> Option<LoggedDenial> {
+        let read = |entry: &LoggedEntry| {
+            let (facts, identifier) = (entry.facts(), entry.identifier.read());
+            let (count, first_at) =
+                (entry.count.load(Ordering::Relaxed), entry.first_at.load(Ordering::Relaxed));
+            (facts.tag(self.secret, &identifier), (facts, identifier, count, first_at))
+        };
+        let ((facts, identifier, count, first_at), last_at) = place.read(read)?;
+        let (cause, limit) = (facts.cause()?, self.records.name(facts.record())?);
+        Some(LoggedDenial { limit, identifier, cause, count, first_at, last_at })
     }
 }
 
-impl DenialSet {
-    /// The place of an entry with this tag whose last denial is not long ago.
-    fn find(&self, tag: u64, now: u64) -> Option<usize> {
-        let places = self.tags.iter().zip(&self.last_at);
-        let mut places = places.map(|(tag, last_at)| (tag.load(Ordering::Acquire), last_at));
-        places.position(|(seen, last_at)| {
-            seen == tag && now.saturating_sub(last_at.load(Ordering::Relaxed)) < EPISODE
-        })
-    }
+/// The place of an entry with this tag whose last denial is not long ago.
+fn find(set: &DenialSet, tag: u64, now: u64) -> Option<Place<'_, LoggedEntry>> {
+    let is_recent = |place: &Place<'_, LoggedEntry>| now.saturating_sub(place.time()) < EPISODE;
+    set.places().find(|place| place.has_tag(tag) && is_recent(place))
+}
 
-    /// The place for a new entry; none if there is none for it.
-    fn choose(&self, now: u64) -> Option<usize> {
-        let free = self.tags.iter().position(|tag| tag.load(Ordering::Relaxed) == 0);
-        if free.is_some() {
-            return free;
+/// The place for a new entry; none if there is none for it.
+fn choose(set: &DenialSet, now: u64) -> Option<Place<'_, LoggedEntry>> {
+    let free = set.places().find(Place::is_free);
+    if free.is_some() {
+        return free;
+    }
+    let limit = |place: &Place<'_, LoggedEntry>| place.entry.facts().record();
+    let of_limit = |wanted| set.places().filter(|place| limit(place) == wanted).count();
+    let order = |place: &Place<'_, _>| (of_limit(limit(place)), Reverse(place.time()));
+    let place = set.places().max_by_key(order)?;
+    // The time in nanoseconds is as good as a random number.
+    let is_admitted = now.saturating_sub(place.time()) >= KEPT
+        || now.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & (ADMITTED - 1) == 0;
+    is_admitted.then_some(place)
+}
+
+/// Notes `weight` denials of a client in the log, and among the identifiers that are denied most if it may be kept.
+#[cold]
+#[inline(never)]
+pub fn note_denied(
+    region: &Region,
+    record: &Record,
+    context: &CallContext<'_>,
+    track: bool,
+    weight: u32,
+    now: u64,
+    cause: &DenialCause,
+) {
+    let mut joined = [0u8; LONGEST_IDENTIFIER];
+    let identifier = match context.identifier {
+        _ if !track => b"",
+        Identifier::Plain(identifier) => identifier,
+        Identifier::Client { name, id } => join([name, b":", id], &mut joined),
+    };
+    if track {
+        Records::new(region).note_denied(record, weight, identifier, now);
+    }
+    DenialLog::new(region).note(context.record.get(), identifier, cause, weight, now);
+}
+
+/// Joins as much of the parts as there is room for.
+fn join<'a>(parts: [&[u8]; 3], room: &'a mut [u8]) -> &'a [u8] {
+    let mut length = 0;
+    for part in parts {
+        let rest = room.get_mut(length..).unwrap_or_default();
+        let fits = part.len().min(rest.len());
+        if let Some((to, from)) = rest.get_mut(..fits).zip(part.get(..fits)) {
+            to.copy_from_slice(from);
         }
-        let limits = self.entries.each_ref().map(|entry| entry.facts().record());
-        let times = self.last_at.each_ref().map(|last_at| last_at.load(Ordering::Relaxed));
-        let of_limit = |limit: &_| limits.iter().filter(|other| *other == limit).count();
-        let places = limits.iter().zip(times).enumerate();
-        let (nth, (_, last_at)) =
-            places.max_by_key(|(_, (limit, last_at))| (of_limit(limit), Reverse(*last_at)))?;
-        // The time in nanoseconds is as good as a random number.
-        let is_admitted = now.saturating_sub(last_at) >= KEPT
-            || now.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & (ADMITTED - 1) == 0;
-        is_admitted.then_some(nth)
+        length += fits;
     }
-
-    /// Adds denials to an entry.
-    fn add(&self, nth: usize, facts: Facts, identifier: &[u8], weight: u32, now: u64) {
-        let Some((last_at, entry)) = self.last_at.get(nth).zip(self.entries.get(nth)) else {
-            return;
-        };
-        last_at.fetch_max(now, Ordering::Relaxed);
-        entry.count.fetch_add(weight.into(), Ordering::Relaxed);
-        // Each time: processes that wrote different entries here at once have left a mix of them.
-        entry.write(facts, identifier);
-    }
-
-    /// Puts a new entry in the place of another one.
-    fn begin(&self, nth: usize, facts: Facts, identifier: &[u8], weight: u32, now: u64, tag: u64) {
-        let Some((last_at, entry)) = self.last_at.get(nth).zip(self.entries.get(nth)) else {
-            return;
-        };
-        let Some(word) = self.tags.get(nth) else { return };
-        // Without a tag while it is written; the fence keeps the stores below after that of the zero.
-        word.store(0, Ordering::Relaxed);
-        fence(Ordering::Release);
-        last_at.store(now, Ordering::Relaxed);
-        entry.first_at.store(now, Ordering::Relaxed);
-        entry.count.store(weight.into(), Ordering::Relaxed);
-        entry.write(facts, identifier);
-        word.store(tag, Ordering::Release);
-    }
+    room.get(..length).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -6,12 +6,14 @@
 //!   those come from
 //! * [`limit_statistics`]: what was counted of a limit, by [`outcome`]
 //! * [`records`]: the counts in the file that all processes map; [`denied`] the identifiers that were denied most,
-//!   [`denial_log`] the latest denials, [`watch`] what shows two limits on one identifier
+//!   [`denial_log`] the latest denials, [`blocks`] what is blocked (both in [`tagged_set`]s), [`watch`] what shows two limits on
+//!   one identifier
 //! * [`minutes`]: the calls of each minute of the last hour
 //! * [`likely_proxy`]: notices a limit that counts a proxy's clients as one
 //! * [`tables`]: the tables in shared memory, and how full they are
 //! * [`status`]: all of it, as operators ask for it; [`prometheus`]: its text for a scraper
 
+mod blocks;
 mod call_statistics;
 mod context;
 mod denial_log;
@@ -28,8 +30,10 @@ mod records;
 mod statistics;
 mod status;
 mod tables;
+mod tagged_set;
 mod watch;
 
+pub use blocks::{BlockedKey, ListedBlock};
 pub use call_statistics::{CallStatistics, Incidents};
 pub use context::CallContext;
 pub use denial_log::{DenialCause, DenialReason, DeniedBy, LoggedDenial};
@@ -47,6 +51,7 @@ pub use tables::TableStatus;
 /// The records and the log of denials: fuzzing looks for words that they trust.
 #[cfg(fuzzing)]
 pub use {
+    blocks::Blocks,
     denial_log::DenialLog,
     name_source::NameSource,
     records::{RECORDS, Records},

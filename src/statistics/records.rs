@@ -13,7 +13,7 @@ use super::outcome::{OUTCOMES, Outcome, OutcomeCounts};
 use crate::clock::boot_time;
 use crate::dsn::MAX_PREFIX;
 use crate::limit::SECOND;
-use crate::mapped::{Area, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
+use crate::mapped::{Area, BLOCKS_SIZE, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// How many records there are, the shared one included.
@@ -25,7 +25,8 @@ const LONGEST_PREFIX: usize = MAX_PREFIX;
 pub const LONGEST_NAME: usize = 56;
 
 /// The size of the statistics' file, in bytes.
-pub const FILE_SIZE: u64 = BODY_AT + (RECORDS * size_of::<Record>() + DENIAL_LOG_SIZE) as u64;
+pub const FILE_SIZE: u64 =
+    BODY_AT + (RECORDS * size_of::<Record>() + DENIAL_LOG_SIZE + BLOCKS_SIZE) as u64;
 
 /// Where the calls of a limit are counted. The default is nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Counts the calls of all workers of one system user on a host, by the prefixes and names of the limits.
 
+use super::blocks::{BlockedKey, Blocks, ListedBlock};
 use super::context::CallContext;
-use super::denial_log::{DenialCause, DenialLog, LoggedDenial};
-use super::denied::LONGEST_IDENTIFIER;
+use super::denial_log::{DenialCause, DenialLog, LoggedDenial, note_denied};
 use super::inferred_name::infer_name;
 use super::limit_statistics::{LimitName, LimitStatistics};
 use super::name_source::NameSource;
@@ -338,62 +338,40 @@ impl Statistics {
         self.file.error.borrow().clone()
     }
 
+    /// Runs `work` on the file that other processes use, if there is one.
+    fn in_file<T>(&self, work: impl FnOnce(&Region) -> T) -> Option<T> {
+        self.file.open();
+        self.file.region.borrow().as_ref().map(work)
+    }
+
     /// What is counted so far, under all prefixes.
     pub fn snapshot(&self) -> Vec<(LimitName, LimitStatistics)> {
-        self.file.open();
-        let region = self.file.region.borrow();
-        region.as_ref().map_or_else(Vec::new, |region| Records::new(region).snapshot(boot_time()))
+        self.in_file(|it| Records::new(it).snapshot(boot_time())).unwrap_or_default()
     }
 
     /// What was denied lately, under all prefixes, the latest first.
     pub fn denials(&self) -> Vec<LoggedDenial> {
-        self.file.open();
-        self.file.region.borrow().as_ref().map_or_else(Vec::new, |it| DenialLog::new(it).snapshot())
+        self.in_file(|it| DenialLog::new(it).snapshot()).unwrap_or_default()
+    }
+
+    /// What is blocked at `now` below this prefix.
+    pub fn blocks(&self, now: u64) -> Vec<ListedBlock> {
+        self.in_file(|it| Blocks::new(it).snapshot(&self.prefix, now)).unwrap_or_default()
+    }
+
+    /// Notes until when a key is blocked, or that it was reset.
+    pub fn note_block(&self, key: &BlockedKey<'_>, until: Option<u64>, track: bool) {
+        self.in_file(|region| match until {
+            Some(until) => Blocks::new(region).note(key, &self.prefix, track, until),
+            None => Blocks::new(region).lift(key),
+        });
     }
 
     /// Sets the counts of some limits to zero, and forgets their names and what they have denied.
     pub fn reset(&self, is_wanted: impl Fn(&LimitName) -> bool) {
-        self.file.open();
-        if let Some(region) = &*self.file.region.borrow() {
+        self.in_file(|region| {
             DenialLog::new(region).forget(&is_wanted);
             Records::new(region).reset(is_wanted);
-        }
+        });
     }
-}
-
-#[cold]
-#[inline(never)]
-fn note_denied(
-    region: &Region,
-    record: &Record,
-    context: &CallContext<'_>,
-    track: bool,
-    weight: u32,
-    now: u64,
-    cause: &DenialCause,
-) {
-    let mut joined = [0u8; LONGEST_IDENTIFIER];
-    let identifier = match context.identifier {
-        _ if !track => b"",
-        Identifier::Plain(identifier) => identifier,
-        Identifier::Client { name, id } => join([name, b":", id], &mut joined),
-    };
-    if track {
-        Records::new(region).note_denied(record, weight, identifier, now);
-    }
-    DenialLog::new(region).note(context.record.get(), identifier, cause, weight, now);
-}
-
-/// Joins as much of the parts as there is room for.
-fn join<'a>(parts: [&[u8]; 3], room: &'a mut [u8]) -> &'a [u8] {
-    let mut length = 0;
-    for part in parts {
-        let rest = room.get_mut(length..).unwrap_or_default();
-        let fits = part.len().min(rest.len());
-        if let Some((to, from)) = rest.get_mut(..fits).zip(part.get(..fits)) {
-            to.copy_from_slice(from);
-        }
-        length += fits;
-    }
-    room.get(..length).unwrap_or_default()
 }

@@ -15,6 +15,9 @@ namespace TokenBucket;
  * - last_hour: of each of these limits `checked` (as `calls`), `denied` and `would_deny` of each of the last 60 minutes, the oldest
  *   first; the last one is not over
  * - denials: the latest 100 that denials() returns
+ * - blocked: what is blocked by block(), the command and the status page, on every limit and storage but `array:`, the block that ends last first,
+ *   and for how many seconds: at most 1,024, those that end last. On servers what this host has blocked, and has not reset. `enforced` is false in a
+ *   dry run; `identifier` is cut at 96 bytes, and null with token_bucket.track_identifiers=0
  * - limits_file: the file of token_bucket.limits, and what is wrong with it as this worker read it last; null if none is named
  * - named_limits: the limits and sets of that file, by name. `limited` has the clients that would be denied now, and for how
  *   many seconds (INF: for ever): at most the 64 of a limit that `most_denied` is chosen from, whose identifiers are
@@ -39,6 +42,7 @@ namespace TokenBucket;
  *         evictions: int, most_denied: array<int|string, int>}>,
  *     last_hour: array<string, array{calls: list<int>, denied: list<int>, would_deny: list<int>}>,
  *     denials: list<array<string, mixed>>,
+ *     blocked: list<array{name: string, identifier: string|null, algorithm: string, enforced: bool, seconds: float}>,
  *     limits_file: array{path: string, error: string|null}|null,
  *     named_limits: array<string, array{all: list<string>}|array{algorithm: string, limit: int, interval: float,
  *         storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}|array{

@@ -83,13 +83,13 @@ check('a repeated --match is an alternative', find_limit($log, '--match', 'GET /
 check('the slowest rates are allowed', command(['find-limit', $log, '--rates', '1/99999999,1/d'])['code'] === 0);
 check('-- ends the options', str_contains(command(['find-limit', '--', '--help.log'])['err'], 'cannot read --help.log: there is no such file'));
 
-// A server that does not answer: reset() and block() return nothing, and peek() what on_error says.
+// A server that does not answer: reset() and block() return nothing, so that a command asks, and peek() what on_error says.
 $limits = write_file('limits.ini', "[login]\nlimit = 5\ninterval = 60\nstorage = redis://127.0.0.1:1\n");
 $options = ['-d', 'extension=' . getenv('EXTENSION'), '-d', "token_bucket.limits=$limits", '-d', 'log_errors=1'];
 if (is_file(ini_get('extension_dir') . '/posix.so')) {
     array_push($options, '-d', 'extension=posix');
 }
-foreach (['peek' => [], 'reset' => [], 'block' => ['60']] as $name => $seconds) {
+foreach (['peek' => [], 'reset' => [], 'block' => ['60'], 'unblock' => []] as $name => $seconds) {
     // What one has noticed is known in all processes of a table.
     mkdir("$folder/$name");
     $result = command([$name, '--user', exec('id -un'), 'login', 'x', ...$seconds], '', [], [...$options, '-d', "token_bucket.shm_path=$folder/$name"]);

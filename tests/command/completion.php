@@ -21,7 +21,7 @@ function offered(string ...$words): array
 
 check('every command is offered', offered('') === array_keys(require __DIR__ . '/../../share/command/commands.php'), offered(''));
 check('a command is completed', offered('sta') === ['status'], offered('sta'));
-check("a command's options are offered", offered('top', '--') === ['--count', '--user', '--pool', '--json', '--help'], offered('top', '--'));
+check("a command's options are offered", offered('top', '--') === ['--count', '--pool', '--user', '--json', '--help'], offered('top', '--'));
 check('an option is completed', offered('find-limit', 'access.log', '--deny') === ['--deny-share'], offered('find-limit', 'access.log', '--deny'));
 check('users are offered', in_array('root', offered('peek', '--user', 'roo'), true), offered('peek', '--user', 'roo'));
 check('limits has one action', offered('limits', '') === ['check'], offered('limits', ''));

@@ -116,7 +116,7 @@ $refused = [
     [['block', '--identifier', 'a:b', '5', '--algorithm', 'concurrency'], 'cannot be blocked'],
     [['peek', '--identifier', ''], '--identifier must be between 1 and 4096 bytes long'],
     [['peek', '--identifier', '-'], '--identifier is -, and standard input has no line'],
-    [['block', '--identifier', 'a:b'], 'block needs NAME CLIENT SECONDS, or --identifier ID SECONDS'],
+    [['block', '--identifier', 'a:b'], 'block needs NAME CLIENT TIME, or --identifier ID TIME'],
 ];
 foreach ($refused as [$words, $expected]) {
     $result = run($words);

@@ -51,7 +51,7 @@ foreach ($refused as $how => [$fields, $headers]) {
 $answer = request('POST', 'view.php', $reset + ['token' => $token], [$cookie]);
 check("a POST to a page with 'view' answers 403", $answer['status'] === 403 && is_denied($client));
 
-$block = ['action' => 'block', 'limit' => 'login_user', 'client' => "$client two", 'seconds' => 60];
+$block = ['action' => 'block', 'limit' => 'login_user', 'client' => "$client two", 'time' => 60];
 $answer = request('POST', 'change.php', $block + ['token' => $token], [$cookie]);
 check('a block that is not confirmed is a question', $answer['status'] === 200 && str_contains($answer['body'], 'Block this client?'));
 check('and blocks no client', call_limit('login_user', "$client two") === 1);
@@ -71,9 +71,11 @@ $mistakes = [
     'no client' => ['client' => ''],
     'a client that is too long' => ['client' => str_repeat('x', 5000)],
     'a client that is no base64' => ['client_base64' => '???'],
-    'seconds that are a word' => ['action' => 'block', 'sure' => 'yes', 'seconds' => 'long'],
-    'negative seconds' => ['action' => 'block', 'sure' => 'yes', 'seconds' => '-1'],
-    'endless seconds' => ['action' => 'block', 'sure' => 'yes', 'seconds' => '1e300'],
+    'a time that is a word' => ['action' => 'block', 'sure' => 'yes', 'time' => 'long'],
+    'a time without a number' => ['action' => 'block', 'sure' => 'yes', 'time' => 'm'],
+    'a time with two units' => ['action' => 'block', 'sure' => 'yes', 'time' => '1h30m'],
+    'a negative time' => ['action' => 'block', 'sure' => 'yes', 'time' => '-1'],
+    'an endless time' => ['action' => 'block', 'sure' => 'yes', 'time' => '1e300'],
     'a block of no client' => ['action' => 'block', 'client' => ''],
     'counts without the tick' => ['action' => 'reset_counts'],
 ];
@@ -96,11 +98,33 @@ foreach ($accepted as $how => $headers) {
     check("a POST $how resets the client", $answer['status'] === 200 && call_limit('login_user', $client) === 1, (string) $answer['status']);
 }
 
+// A block is listed until it is lifted, also that of a client that was never denied.
+$listed = function (string $client): string {
+    $section = strstr(strstr(request('GET', 'change.php?open=limited')['body'], 'aria-labelledby="limited"'), '</section>', true);
+    return preg_match('~<tr[^>]*>(?:(?!</tr>).)*' . preg_quote($client, '~') . '(?:(?!</tr>).)*</tr>~s', $section, $row) ? strip_tags(str_replace('&nbsp;', ' ', $row[0])) : '';
+};
+$never = 'never ' . bin2hex(random_bytes(4));
+foreach (['90' => '1 min 30 s', '15m' => '15 min', ' 2 h ' => '2 h', '1d' => '1 d'] as $time => $shown) {
+    request('POST', 'change.php', ['time' => (string) $time, 'client' => "$never $shown"] + $block + ['sure' => 'yes', 'token' => $token], [$cookie]);
+    // Its last second may have begun.
+    $row = $listed("$never $shown");
+    check("a block of \"$time\" is listed", str_contains($row, "$never {$shown}login_userblocked$shown") || preg_match('/blocked\d+ (?:s|min|h) \d+/', $row) === 1, $row);
+}
+$unblock = ['action' => 'unblock', 'limit' => 'login_user', 'client' => "$never 2 h", 'token' => $token];
+$answer = request('POST', 'change.php', $unblock, [$cookie]);
+check('Unblock says that it lifted the block', str_contains($answer['body'], '<strong>Unblocked:') && str_contains($answer['body'], 'is accepted: 5 of 5'));
+check('the client is listed no longer', $listed("$never 2 h") === '');
+call_limit('login_user', "$never 2 h", 2);
+$answer = request('POST', 'change.php', $unblock, [$cookie]);
+check('a client that was not blocked is told so, and keeps its calls', str_contains($answer['body'], '<strong>It was not blocked:') && str_contains($answer['body'], 'is accepted: 3 of 5'));
+$page = request('GET', 'view.php?open=limited')['body'];
+check('a page without buttons lists blocks, too', str_contains($page, "$never 1 d") && !str_contains($page, 'value="unblock"'));
+
 // Any bytes are a client, and each worker knows the token.
 $odd = "\xFF\0'\"<b>";
 call_limit('login_user', $odd, 6);
 for ($worker = 0; $worker < 12; $worker++) {
-    $answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'seconds' => '60', 'limit' => 'login_network', 'client' => "worker $worker", 'token' => $token], [$cookie]);
+    $answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'time' => '60', 'limit' => 'login_network', 'client' => "worker $worker", 'token' => $token], [$cookie]);
     check("request $worker blocks, whichever worker answers", $answer['status'] === 200 && call_limit('login_network', "worker $worker") === 0);
 }
 $answer = request('POST', 'change.php', ['action' => 'reset', 'limit' => 'login_user', 'client_base64' => base64_encode($odd), 'token' => $token], [$cookie]);
@@ -115,20 +139,27 @@ check('the page lists the client as limited now', preg_match('~<section[^>]*aria
 preg_match_all('~^<tr[^>]*><th[^>]*><code><bdi>login</bdi></code></th>.*~m', $page, $rows);
 check('the set and the limit in the code have one row', count($rows[0]) === 1 && preg_match('~all of .*and a limit .*in the code~', $rows[0][0]) === 1, implode(' | ', $rows[0]));
 $in_code = ['limit' => 'in the code', 'client_base64' => base64_encode($identifier), 'token' => $token];
+$answer = request('POST', 'change.php', ['action' => 'unblock'] + $in_code, [$cookie]);
+check('Unblock lifts the block', str_contains($answer['body'], '<strong>Unblocked:') && str_contains($answer['body'], 'is not blocked') && call_limit('', $identifier) === 1, (string) $answer['status']);
+call_limit('', $identifier, 1, 300);
 $answer = request('POST', 'change.php', ['action' => 'reset'] + $in_code, [$cookie]);
-check('its reset lifts the block', str_contains($answer['body'], 'is not blocked') && call_limit('', $identifier) === 1, (string) $answer['status']);
-$answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'seconds' => '60'] + $in_code, [$cookie]);
+check('its reset does, too', str_contains($answer['body'], 'is not blocked') && call_limit('', $identifier) === 1, (string) $answer['status']);
+$answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'time' => '60'] + $in_code, [$cookie]);
 check('and it is blocked by hand', str_contains($answer['body'], 'is denied for') && call_limit('', $identifier) === 0, (string) $answer['status']);
 
-$answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'seconds' => '60', 'limit' => 'search', 'client' => 'dry', 'token' => $token], [$cookie]);
+$answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'time' => '60', 'limit' => 'search', 'client' => 'dry', 'token' => $token], [$cookie]);
+check('a block of a dry run is listed as one', str_contains($listed('dry'), 'dry run'), $listed('dry'));
 check('a block of a dry run says that it does not deny', str_contains($answer['body'], 'is a dry run') && call_limit('search', 'dry') === 1);
-$answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'seconds' => '60', 'limit' => 'export', 'client' => 'x', 'token' => $token], [$cookie]);
+$answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'time' => '60', 'limit' => 'export', 'client' => 'x', 'token' => $token], [$cookie]);
 check('a change while the server is down says so', $answer['status'] === 200 && str_contains($answer['body'], 'The store did not answer'));
+check('and is not listed: the server has not said that it blocks', !str_contains(request('GET', 'view.php?open=limited')['body'], '<code><bdi>x</bdi></code>'));
 
-$answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'seconds' => '60', 'limit' => 'payment', 'client' => 'x', 'token' => $token], [$cookie]);
+$answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'time' => '60', 'limit' => 'payment', 'client' => 'x', 'token' => $token], [$cookie]);
 check('a change that a store may not have made is not reported as done', $answer['status'] === 503 && str_contains($answer['body'], 'It is not known whether anything was changed'));
 
 $answer = request('POST', 'change.php', ['action' => 'reset_counts', 'sure' => 'yes', 'token' => $token], [$cookie]);
-check('the counts are reset', $answer['status'] === 200 && !str_contains(request('GET', 'view.php')['body'], $client));
+// Blocked clients stay listed.
+[, $most_denied] = explode('id="most-denied"', request('GET', 'view.php')['body']);
+check('the counts are reset', $answer['status'] === 200 && !str_contains($most_denied, $client), $most_denied);
 
 finish('forms');

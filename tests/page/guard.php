@@ -66,11 +66,11 @@ check('without the extension the page says so', str_contains(run_alone('change.p
 // Functions that administrators disable.
 $directives = ['extension=' . getenv('EXTENSION'), 'token_bucket.shm_path=' . getenv('PAGE_FOLDER'), 'token_bucket.limits=/nowhere', 'error_log=' . getenv('PAGE_FOLDER') . '/php.log'];
 $page = run_alone('change.php', 'disable_functions=ini_set,php_uname', ...$directives);
-check('the page needs neither ini_set() nor php_uname()', str_contains($page, 'Limited now'), $page);
+check('the page needs neither ini_set() nor php_uname()', str_contains($page, 'Blocked and limited now'), $page);
 check('and prints no warning before itself', str_starts_with($page, '<!DOCTYPE html>'), substr($page, 0, 200));
 $page = run_alone('change.php', 'disable_functions=random_bytes', ...$directives);
 check('a page that fails says so', str_contains($page, 'The status page failed'), $page);
-check('and names no path and no status', !str_contains($page, 'status.php') && !str_contains($page, 'Limited now'));
+check('and names no path and no status', !str_contains($page, 'status.php') && !str_contains($page, 'limited now'));
 check('the log says why', str_contains(file_get_contents(getenv('PAGE_FOLDER') . '/php.log'), 'random_bytes()'));
 
 finish('guard');

@@ -24,6 +24,7 @@ function make_calls(): void
     }
     call_limit('search', '192.0.2.44', 420);
     call_limit('export', '203.0.113.9', 6);
+    call_limit('login_network', '203.0.113.200', 0, 86_400);
 }
 
 $folder = $argv[1];
