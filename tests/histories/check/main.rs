@@ -40,9 +40,7 @@ fn explain_by_kind(key: &Key) -> Outcome {
             explain_losing(key, &Sliding { window, one_by_one, clock_error })
         }
         Kind::Counted(limits) => explain_by(key, Counted { limits, kept: key.lost }),
-        Kind::Numbers(limits) => {
-            explain_by(key, Numbers { limits, processes: key.processes.len() })
-        }
+        Kind::Numbers(limits) => explain_by(key, Numbers::new(&limits, key)),
         Kind::Permits(max) => explain_by(key, Permits { max, processes: key.processes.len() }),
     }
 }

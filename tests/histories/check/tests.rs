@@ -422,3 +422,16 @@ fn call_under_changed_numbers_is_decided_by_its_own() {
     };
     assert!(settled("yes") && !settled("no"));
 }
+
+#[test]
+fn bucket_that_is_claimed_is_full_at_the_time_of_the_process_that_claims_it() {
+    let by_clock_ahead = |reset_after: &str| {
+        let answer = format!("yes 18 {reset_after}");
+        let calls = [
+            asked("by 0 1016486859375000 attempt 2 0", "a", 0.0, 0.1, "yes 17 1.5"),
+            asked("by 0 1016486843750000 attempt 1 0", "b", 0.0, 0.1, &answer),
+        ];
+        is_explained_by(&["numbers_token_bucket 20 10 0 5000"], &of(&calls))
+    };
+    assert!(by_clock_ahead("0.515625") && !by_clock_ahead("0.53125"));
+}
