@@ -256,7 +256,8 @@ function stores(): array
         new Store('refused', crowded_redis(WORKERS - 2), fail_alone: 40),
         // Silent for longer than a call may take, for 5 % of the time: each worker may lose two calls of a stall.
         new Store('stalls', stalled_redis(60, 150, STALLS_EVERY_MS), fail_alone: 10, stalls_every: STALLS_EVERY_MS),
-        new Store('redis, moves', ($moving = moving_redis())->dsn(), [$moving]),
+        // A worker looks for the new master once a second, and finds it at its next call.
+        new Store('redis, moves', ($moving = moving_redis())->dsn(), [$moving], back_within: BACK_WITHIN + 1_000_000_000),
         $leased(new Node('mariadb, lease', new Server('mariadbd', ['--innodb-buffer-pool-size=64M']), false), 'lease on mariadb'),
     ];
     foreach ($stores as $store) {

@@ -102,7 +102,7 @@ final class Report
         $of = $name . ($windows ? ', sliding windows' : '');
         $this->blame($exceeded > 0, "$of: $exceeded calls were accepted above the bound, the worst " . ms(max(array_column($found->bounds_of($windows), 'worst')), 3) . ' ms too early');
         $this->blame($admitted > $bound, "$of: $admitted accepted, the bound is $bound");
-        $this->blame($admitted < 0.5 * $bound, "$of: attackers reached only " . round($admitted / $bound, 2) . ' of the bound, so the bound is not tested');
+        $this->blame($admitted < 0.4 * $bound, "$of: attackers reached only " . round($admitted / $bound, 2) . ' of the bound, so the bound is not tested');
         return [number_format($admitted), number_format($bound), sprintf('%.3f', $admitted / $bound), $exceeded];
     }
 
@@ -121,7 +121,10 @@ final class Report
         $this->blame($late !== [], "$name: " . count($late) . ' calls took longer than their budget, the worst by ' . ms($late[0][0] ?? 0, 1) . ' ms at ' . gmdate('H:i:s', intdiv($late[0][1] ?? 0, 1_000_000_000)));
         $this->blame($strays > 0, "$name: $strays times degraded without an outage, and $excused times while the machine was slow; the reasons are below the table");
         $this->blame($this->warnings[$name] > $expected, "$name: {$this->warnings[$name]} warnings, $expected expected");
-        $this->blame($outages && $this->warnings[$name] < count($outages) / 2, "$name: only {$this->warnings[$name]} warnings of " . count($outages) . ' outages');
+        // Of a move only calls that write tell, and a worker says so at its second one: few are made within some seconds.
+        $is_noticed = fn (Outage $outage): bool => $outage->kind !== 'move';
+        $least = count(array_filter($outages, $is_noticed)) / 2;
+        $this->blame($this->warnings[$name] < $least, "$name: only {$this->warnings[$name]} warnings of " . count($outages) . ' outages');
         $share = 100 * $found->degraded / max(1, $found->calls);
         $this->blame($found->store->fail_alone !== null && $share > $found->store->fail_alone, sprintf('%s: %.1f %% of the calls failed, %.1f %% may', $name, $share, $found->store->fail_alone));
         $this->blame($found->store->fail_alone !== null && $found->degraded === 0, "$name: no call failed, so nothing is tested");
