@@ -4,7 +4,7 @@
  */
 
 /** The text of a warning of a call that failed alone and opened no breaker. */
-const ONE_CALL = '/the write was not done in time|did not read the row in time|reads are answered, but |maybe the call was done|the bucket is too busy; |, while others are answered; /';
+const ONE_CALL = '/the write was not done in time|leave no time for a further round trip|did not read the row in time|reads are answered, but |maybe the call was done|the bucket is too busy; |, while others are answered; /';
 /** The line that reports the end of an outage. */
 const RECOVERY = '/^\[.*?\] token_bucket: .* answers again; it did not for [\d.]+ s$/';
 /** Seconds within which several workers' warnings of a missing socket count as one outage. */
