@@ -18,15 +18,24 @@ prepared($server->dsn());
 $server->sql('CREATE TABLE classic (identifier VARCHAR(255) PRIMARY KEY, microtime DOUBLE NOT NULL) ENGINE=InnoDB');
 $sessions = fn (string $user): array => array_filter(explode("\n", $server->sql("SELECT id FROM information_schema.processlist WHERE user = '$user'")));
 
+/** A session that counts, all the time the same: the server may count the end of one after the next has begun. */
+$client = proc_open(['mariadb', '--no-defaults', '--skip-ssl', "--socket=$server->folder/socket", '--user=root', '--skip-column-names', '--batch', '--unbuffered'], [['pipe', 'r'], ['pipe', 'w']], $counting);
+
 /** How often the server was asked while $work ran, by what. */
-function asked(Server $server, callable $work): array
+function asked(callable $work): array
 {
-    $names = "'Questions', 'Com_stmt_execute', 'Com_stmt_prepare', 'Com_insert', 'Com_update', 'Com_select', 'Connections'";
-    $counts = function () use ($server, $names): array {
-        preg_match_all('/^(\w+)\t(\d+)$/m', $server->sql("SHOW GLOBAL STATUS WHERE Variable_name IN ($names)"), $found);
-        return array_combine(array_map(strtolower(...), $found[1]), array_map(intval(...), $found[2]));
+    $counts = function (): array {
+        global $counting;
+        $names = ['Questions', 'Com_stmt_execute', 'Com_stmt_prepare', 'Com_insert', 'Com_update', 'Com_select', 'Connections'];
+        fwrite($counting[0], "SHOW GLOBAL STATUS WHERE Variable_name IN ('" . implode("', '", $names) . "');\n");
+        $counts = [];
+        foreach ($names as $_) {
+            [$name, $count] = explode("\t", trim(fgets($counting[1])));
+            $counts[strtolower($name)] = (int) $count;
+        }
+        ksort($counts);
+        return $counts;
     };
-    $counts();
     [$first, $second] = [$counts(), $counts()];
     $work();
     $third = $counts();
@@ -35,12 +44,12 @@ function asked(Server $server, callable $work): array
 }
 
 /** Each operation twice, so that all is prepared, then a hundred times. A busy machine may forget what was handed off: up to five more SELECTs are left out, and the statement that one of them prepares. */
-function count_each(Server $server, string $dsn, array $operations): void
+function count_each(string $dsn, array $operations): void
 {
     foreach ($operations as $what => $operation) {
         $operation($dsn);
         $operation($dsn);
-        $told = asked($server, function () use ($operation, $dsn): void {
+        $told = asked(function () use ($operation, $dsn): void {
             for ($i = 0; $i < 100; $i++) {
                 $operation($dsn);
             }
@@ -58,8 +67,8 @@ function count_each(Server $server, string $dsn, array $operations): void
 }
 
 $bucket = new TokenBucket($server->dsn(), 'x', 100_000, 0.001);
-echo json_encode(asked($server, fn () => $bucket->consume())), "\n";
-count_each($server, $server->dsn(), [
+echo json_encode(asked(fn () => $bucket->consume())), "\n";
+count_each($server->dsn(), [
     'consume()' => fn (string $dsn) => $bucket->consume(),
     'consume(), denied' => fn (string $dsn) => (new TokenBucket($dsn, 'small', 1, 0.001))->consume(),
     'attempt()' => fn (string $dsn) => $bucket->attempt(),
@@ -76,14 +85,14 @@ count_each($server, $server->dsn(), [
 ]);
 echo "a Compound of a bucket, a window and a sliding window\n";
 $compound = new TokenBucket\Compound($bucket, new TokenBucket\FixedWindow($server->dsn(), 'window', 1000, 600), new TokenBucket\SlidingWindow($server->dsn(), 'sliding', 1000, 600));
-count_each($server, $server->dsn(), [
+count_each($server->dsn(), [
     'consume()' => fn () => $compound->consume(),
     'consume(), denied' => fn () => $compound->consume(1000),
     'peek()' => fn () => $compound->peek(),
 ]);
 echo "newcomers\n";
 $new = 0;
-count_each($server, $server->dsn(), [
+count_each($server->dsn(), [
     'consume()' => function (string $dsn) use (&$new): void {
         (new TokenBucket($dsn, 'newcomer ' . $new++, 5, 1))->consume();
     },
@@ -98,9 +107,9 @@ echo "a bucket that check() has overdrawn\n";
 $overdrawn = new TokenBucket($server->dsn(), 'overdrawn', 1, 0.001);
 $overdrawn->check();
 $overdrawn->check();
-count_each($server, $server->dsn(), ['consume()' => fn (string $dsn) => $overdrawn->consume()]);
+count_each($server->dsn(), ['consume()' => fn (string $dsn) => $overdrawn->consume()]);
 echo "the classic table\n";
-count_each($server, $server->dsn('table=classic'), [
+count_each($server->dsn('table=classic'), [
     'consume()' => fn (string $dsn) => (new TokenBucket($dsn, 'x', 1000, 0.001))->consume(),
     'peek()' => fn (string $dsn) => (new TokenBucket($dsn, 'x', 1000, 0.001))->peek(),
 ]);
