@@ -15,7 +15,7 @@
 
 use crate::dsn::MAX_LEASE;
 use crate::limit::SECOND;
-use crate::store::shm::slot::TAG_BITS;
+use crate::mapped::set::TAG_BITS;
 
 /// How long a batch is handed out, in nanoseconds.
 pub const LIFETIME: u64 = SECOND;
