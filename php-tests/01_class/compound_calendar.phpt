@@ -19,11 +19,24 @@ foreach (['shm:', 'array:'] as $dsn) {
             TestClock::advance(86_400);
         }
         echo "$dsn $place ", json_encode($answers), "\n";
+        // Also if the other limit denies: the day ends what the year had.
+        TestClock::freeze(gmmktime(12, 0, 0, 9, 3, 2026));
+        $used_up = TokenBucket::per($dsn, "used up $place", 1, 1e6);
+        $used_up->consume();
+        (new CalendarWindow($dsn, "year $place", 5, 'year'))->consume(4);
+        $day = new CalendarWindow($dsn, "year $place", 5, 'day');
+        $denied = (new Compound(...($place === 'first' ? [$day, $used_up] : [$used_up, $day])))->attempt();
+        TestClock::advance(43_200);
+        echo $denied->isAccepted() ? 'accepted' : 'denied', ', at midnight ', $day->peek()->getRemainingTokens(), " are left\n";
     }
 }
 ?>
 --EXPECT--
 shm: first [false,true,true,true]
+denied, at midnight 5 are left
 shm: last [false,true,true,true]
+denied, at midnight 5 are left
 array: first [false,true,true,true]
+denied, at midnight 5 are left
 array: last [false,true,true,true]
+denied, at midnight 5 are left

@@ -43,6 +43,26 @@ echo "by this host: $accepted accepted, then ", $peek->isAccepted() ? 'peek() di
 @$client->reset();
 echo 'after reset() ', @$client->peek()->isAccepted() && @$client->attempt()->isAccepted() ? 'accepted' : 'denied', "\n";
 
+// What takes nothing agrees with what takes.
+ini_set('token_bucket.on_error', 'closed');
+$master = new Server('redis');
+$dsn = $master->dsn('timeout_ms=5000');
+[$used_up, $free, $dry] = [TokenBucket::per($dsn, 'used up', 1, 3600), TokenBucket::per($dsn, 'free', 9, 3600), TokenBucket::per("$dsn&enforce=0", 'dry', 1, 3600)];
+foreach ([$used_up, $free, $dry] as $limit) {
+    $limit->consume();
+}
+$master->ask('REPLICAOF 127.0.0.1 1');
+$limiters = ['a bucket' => $free, 'FirstOf' => new TokenBucket\FirstOf($used_up, $free), 'Compound with a dry run' => new TokenBucket\Compound($dry, $free)];
+foreach ($limiters as $what => $limiter) {
+    $answers = array_map(fn (callable $call) => @$call()->isAccepted() ? 'accepted' : 'denied', [
+        fn () => $limiter->attempt(),
+        fn () => $limiter->peek(),
+        fn () => $limiter->attempt(0),
+        ...($limiter === $free ? [fn () => $limiter->attempt(0, leave: 2), fn () => $limiter->reserve(0), fn () => $limiter->peek()] : []),
+    ]);
+    echo "$what: ", implode(', ', $answers), "\n";
+}
+
 // The command says that nothing has changed there.
 $options = getenv('TEST_PHP_EXTRA_ARGS') . ' -d token_bucket.shm_path=' . escapeshellarg(ini_get('token_bucket.shm_path'));
 foreach (['closed', 'fallback'] as $policy) {
@@ -58,5 +78,8 @@ Redis without memory: limited, new: let in, both: limited
 MariaDB or MySQL: limited, new: let in, both: limited
 by this host: 2 accepted, then peek() denies, degraded
 after reset() accepted
+a bucket: denied, denied, denied, denied, denied, denied
+FirstOf: denied, denied, denied
+Compound with a dry run: denied, denied, denied
 block, closed: 1, nothing has changed
 block, fallback: 1, nothing has changed

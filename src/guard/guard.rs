@@ -96,7 +96,7 @@ impl Guard {
             let Answer { decision, lacked_room } = self.store.decide(request)?;
             self.check_is_current(slice::from_ref(request.op), decision.is_accepted())?;
             self.note_decision(request, decision, sent);
-            self.note_write(decision.is_accepted(), request.op, sent);
+            self.note_write(&decision, sent);
             Ok(Answer { decision: keep(decision), lacked_room })
         };
         let report = self.call(asked, decide, answers);
@@ -221,9 +221,7 @@ impl Guard {
     /// Refuses what a server may have accepted without a write, if calls that write get no answer from it: those are answered by the
     /// on-error policy, and this one must agree.
     pub fn check_is_current(&self, ops: &[Op], is_accepted: bool) -> Result<()> {
-        let writes_nothing =
-            |op: &Op| matches!(op, Op::Peek { .. } | Op::Reset | Op::Take { cost: 0 });
-        let is_read = is_accepted && ops.iter().all(writes_nothing);
+        let is_read = is_accepted && ops.iter().all(|op| op.is_read());
         match is_read && self.host.is_unwritable(boot_time()) {
             true => Err(Error::outdated(&self.store.name())),
             false => Ok(()),
@@ -263,14 +261,9 @@ impl Guard {
         }
     }
 
-    /// Notes that a call which began at `sent` wrote, if it did: it took something, and all its limits accepted.
-    pub fn note_write(&self, is_accepted: bool, op: &Op, sent: u64) {
-        let takes = match op {
-            Op::Take { cost } | Op::Reserve { cost, .. } => *cost > 0,
-            Op::TakeUpTo { .. } | Op::Check => true,
-            _ => false,
-        };
-        if takes && is_accepted {
+    /// Notes that a call which began at `sent` wrote, if it did: it took something.
+    pub fn note_write(&self, decision: &Decision, sent: u64) {
+        if decision.taken > 0 {
             self.host.note_write(sent);
         }
     }

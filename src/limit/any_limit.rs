@@ -88,10 +88,10 @@ impl Limit {
     }
 
     /// Whether the state of a decision may have had a time from the future: it ends one interval from now or later. A calendar
-    /// window's ends at the calendar's, so there each denial may rest on one.
+    /// window's ends at the calendar's, so there each one with hits may have had one.
     pub fn may_be_corrected(&self, decision: &Decision) -> bool {
         match self {
-            Self::CalendarWindow(_) => !decision.is_accepted(),
+            Self::CalendarWindow(_) => self.remaining(decision) < self.capacity(),
             _ => decision.expires_at >= decision.now.saturating_add(self.window()),
         }
     }

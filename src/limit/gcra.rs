@@ -157,11 +157,14 @@ fn reserve(bucket: &Bucket<'_>, cost: u64, max_wait: u64) -> (Decision, State) {
     if full_at <= bucket.latest {
         return bucket.accept_until(full_at, cost);
     }
-    let wait = bucket.affordable_at(full_at) - bucket.now;
+    let affordable_at = bucket.affordable_at(full_at);
+    let wait = affordable_at - bucket.now;
     let max_wait = max_wait.min(bucket.longest_debt());
     if wait > max_wait {
         return bucket.deny(bucket.now + wait - max_wait);
     }
+    // What denied checks owe beyond that is forgiven: the bucket is empty when the caller has waited.
+    let full_at = full_at.min(bucket.limit.add(Span::from_ns(affordable_at), bucket.limit.full));
     let decision = Decision {
         expires_at: full_at.ceil(),
         available: Available::NOTHING,
@@ -169,7 +172,7 @@ fn reserve(bucket: &Bucket<'_>, cost: u64, max_wait: u64) -> (Decision, State) {
         wait,
         ..bucket.accept()
     };
-    let reserved = || reserved(bucket.limit, full_at, bucket.latest, 0);
+    let reserved = || reserved(bucket.limit, full_at, bucket.latest, bucket.ahead().unwrap_or(0));
     (decision, bucket.charged_until(full_at).unwrap_or_else(reserved))
 }
 

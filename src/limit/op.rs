@@ -120,6 +120,17 @@ impl Op {
         Self::Peek { cost: self.needs() }
     }
 
+    /// Whether it takes nothing and may be accepted without a write.
+    pub const fn is_read(self) -> bool {
+        match self {
+            Self::Peek { .. } | Self::Reset => true,
+            Self::Take { cost }
+            | Self::TakeUpTo { most: cost, .. }
+            | Self::Reserve { cost, .. } => cost == 0,
+            _ => false,
+        }
+    }
+
     /// Whether it settles what an earlier call took. It moves the state by its own cost, and brings no time from the
     /// future down: the state may have been made by other numbers.
     pub const fn settles(self) -> bool {
@@ -141,6 +152,18 @@ mod tests {
     fn call_that_leaves_nothing_is_a_plain_one() {
         assert_eq!(Op::take(3, 0), Op::Take { cost: 3 });
         assert_eq!(Op::take(3, 2), Op::TakeUpTo { most: 3, least: 3, leave: 2 });
+    }
+
+    #[test]
+    fn call_that_takes_nothing_is_a_read() {
+        let of_cost = |cost| {
+            let up_to = Op::TakeUpTo { most: cost, least: 0, leave: 2 };
+            [Op::Take { cost }, up_to, Op::Reserve { cost, max_wait: 5 }]
+        };
+        let reads = of_cost(0).into_iter().chain([Op::Peek { cost: 3 }, Op::Reset]);
+        assert!(reads.into_iter().all(Op::is_read));
+        let writes = [Op::Check, Op::Block { duration: 1 }, Op::Settle { cost: 0, expiry: 1 }];
+        assert!(!of_cost(1).into_iter().chain(writes).any(Op::is_read));
     }
 
     #[test]

@@ -34,7 +34,11 @@ pub(super) fn decide_together(
     let asked = first_guard.asked(key, ops, *timeouts, boot_time());
     let decide = || {
         let decisions = store.decide_all(&joint, rule)?;
-        let is_accepted = decisions.iter().all(|it| it.is_accepted());
+        let mut each = decisions.iter().zip(&joint);
+        let is_accepted = match rule {
+            JointRule::All => each.all(|(it, asked)| it.is_accepted() || !asked.is_enforced),
+            JointRule::First => each.any(|(it, _)| it.is_accepted()),
+        };
         first_guard.check_is_current(ops, is_accepted)?;
         Ok(decisions)
     };
@@ -44,12 +48,7 @@ pub(super) fn decide_together(
     };
     for ((guard, request), decision) in guards.iter().zip(&requests).zip(&decisions) {
         guard.note_decision(request, *decision, asked.sent);
+        guard.note_write(decision, asked.sent);
     }
-    let mut accepted = decisions.iter().map(|decision| decision.is_accepted());
-    let are_accepted = match rule {
-        JointRule::All => accepted.all(|it| it),
-        JointRule::First => accepted.any(|it| it),
-    };
-    ops.iter().for_each(|op| first_guard.note_write(are_accepted, op, asked.sent));
     Some(Ok(decisions))
 }

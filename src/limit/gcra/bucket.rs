@@ -90,7 +90,20 @@ impl<'a> Bucket<'a> {
             taken,
             wait: 0,
         };
-        (decision, self.charged_until(full_at).unwrap_or(State::Filling { full_at }))
+        let after = || match self.ahead() {
+            Some(ahead) => reserved::reserved(self.limit, full_at, full_at, ahead),
+            None => State::Filling { full_at },
+        };
+        (decision, self.charged_until(full_at).unwrap_or_else(after))
+    }
+
+    /// How far ahead the bucket may lie for what was reserved, until it is full: by shorter numbers it may still be owed.
+    #[inline(always)]
+    pub(super) fn ahead(&self) -> Option<u8> {
+        match self.state {
+            State::Reserved { ahead, .. } if self.full_at > Span::from_ns(self.now) => Some(ahead),
+            _ => None,
+        }
     }
 
     /// The state of a bucket that other numbers have made, once a call has made it full at `full_at`. None if no other numbers

@@ -299,7 +299,8 @@ fn reservation_on_top_of_the_longest_debt_is_charged() {
         State::Overdrawn { forgiven_at: T0 + limit.full.ceil(), debt: MAX_DEBT - GRAIN };
     let (decision, state) =
         apply(&limit, overdrawn, T0, Op::Reserve { cost: 2, max_wait: MAX_DEBT });
-    assert!(decision.is_accepted() && decision.expires_at - T0 > limit.full.ceil() + MAX_DEBT);
+    // The debt is forgiven by then.
+    assert_eq!((decision.is_accepted(), decision.wait), (true, limit.full.ceil()));
     // Both tokens are taken by then: the next one comes back half a refill later, or after that.
     let served = T0 + decision.wait;
     let next = apply(&limit, state, served, take(1)).0;
@@ -319,6 +320,44 @@ fn checked_client_stays_limited_until_it_is_silent_for_a_refill() {
     assert!(!check(state, 129).0.is_accepted());
     assert!(check(state, 130).0.is_accepted());
     assert_eq!(limit.tokens_in(check(state, 130).0.available.refill_time()), 2);
+}
+
+#[test]
+fn reservation_makes_no_debt_of_denied_checks_last() {
+    let limit = TokenBucket::per_second(10, 1.0).unwrap();
+    let mut state = State::FULL;
+    for _ in 0..1_000 {
+        state = apply(&limit, state, T0, Op::Check).1;
+    }
+    let reserve = Op::Reserve { cost: 1, max_wait: 3_600 * SECOND };
+    let (decision, mut state) = apply(&limit, state, T0, reserve);
+    assert_eq!((decision.taken, decision.wait), (1, 10 * SECOND));
+    let (next, after) = apply(&limit, state, T0, reserve);
+    assert_eq!((next.taken, next.wait), (1, 11 * SECOND), "in turn");
+    state = after;
+    let peek = apply(&limit, state, T0 + 21 * SECOND, Op::Peek { cost: 10 }).0;
+    assert!(peek.is_accepted());
+}
+
+#[test]
+fn call_by_longer_numbers_takes_nothing_of_what_shorter_ones_reserved_or_settled() {
+    let short = TokenBucket::per_second(10, 1.0).unwrap();
+    let long = TokenBucket::per_period(10, 100.0).unwrap();
+    let take = Op::Take { cost: 1 };
+    let waits =
+        |limit: &TokenBucket, state| apply(limit, state, T0, Op::Peek { cost: 1 }).0.retry_at - T0;
+    for (op, owed) in [
+        (Op::Reserve { cost: 10, max_wait: 3_600 * SECOND }, 11 * SECOND),
+        (Op::Settle { cost: 7, expiry: T0 + 10 * SECOND }, 8 * SECOND),
+    ] {
+        let (_, empty) = apply(&short, State::FULL, T0, Op::Take { cost: 10 });
+        let (_, owing) = apply(&short, empty, T0, op);
+        assert_eq!(waits(&short, owing), owed);
+        let (by_long, after) = apply(&long, owing, T0, take);
+        assert!(by_long.is_accepted() && waits(&short, after) >= owed, "{op:?}: {after:?}");
+        let by_short = apply(&short, after, T0 + owed + 10 * SECOND, take).0;
+        assert!(by_short.is_accepted(), "{op:?}: no more than one refill longer");
+    }
 }
 
 #[test]

@@ -223,6 +223,16 @@ local function bucket(op, stored, numbers, extra)
     return reserved('1', whole, fraction, ahead)
   end
 
+  -- How far ahead the bucket may lie for what was reserved, until it is full: by shorter numbers it may still be owed.
+  local owed_ahead = kind == 'R' and less(now, full_at) and ahead or nil
+
+  -- The bucket once tokens that are there were taken.
+  local function taken_until(at)
+    if is_emptied then return charged('1', at) end
+    if owed_ahead then return reserved_until(at, owed_ahead) end
+    return filling('1', at)
+  end
+
   -- How much later than it is forgiven a bucket would be full.
   local function debt_beyond(at, forgiven_at)
     return min(to_grain(sub(ceil(at), forgiven_at)), {MAX_DEBT[1] - 1, 1e9 - GRAIN, 0})
@@ -248,16 +258,12 @@ local function bucket(op, stored, numbers, extra)
     end
     if taken < least or leave > 0 and less(furthest, at) then return unchanged('0') end
     if taken == 0 then return unchanged('1') end
-    if is_emptied then return charged('1', at) end
-    return filling('1', at)
+    return taken_until(at)
   end
 
   if op == 'T' or op == 'R' or op == 'C' then
     local at = add(full_at, cost)
-    if not less(latest, at) then
-      if is_emptied then return charged('1', at) end
-      return filling('1', at)
-    end
+    if not less(latest, at) then return taken_until(at) end
     if op == 'T' then return unchanged('0') end
     if op == 'C' then
       -- On top of a debt that is not forgiven it charges nothing.
@@ -268,8 +274,10 @@ local function bucket(op, stored, numbers, extra)
     local affordable = ceil(sub(at, full))
     if kind == 'O' then affordable = min(affordable, stored_at) end
     if less(min(more, is_emptied and add(debt_span(owed_by(reach)), {full_s, full_n, 0}) or MAX_DEBT), sub(affordable, now)) then return unchanged('0') end
+    -- What denied checks owe beyond that is forgiven: the bucket is empty when the caller has waited.
+    at = min(at, add(affordable, full))
     if is_emptied then return charged('1', at) end
-    return reserved_until(at, ahead_for(at, latest))
+    return reserved_until(at, math.max(ahead_for(at, latest), owed_ahead or 0))
   end
 
   if op == 'F' then

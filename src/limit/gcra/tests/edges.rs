@@ -80,9 +80,11 @@ fn reservation_is_marked_with_the_doubled_refills_by_which_it_lies_ahead() {
     assert_eq!((decision.taken, decision.wait, state), (1, SECOND, reserved(at(6))));
     let nanoseconds = TokenBucket::per_nanosecond(1024).unwrap();
     let reserve = Op::Reserve { cost: 1024, max_wait: SECOND };
-    let reserved_from = |full_at| apply(&nanoseconds, reserved_with(full_at, 9), T0, reserve).1;
-    for (full_at, ahead) in [(1024, 0), (1025, 1), (2048, 1), (2049, 2), (4096, 2), (4097, 3)] {
-        assert_eq!(reserved_from(T0 + full_at), reserved_with(T0 + full_at + 1024, ahead));
+    for (full_at, before, ahead) in
+        [(1024, 0, 0), (1025, 0, 1), (2048, 0, 1), (2049, 1, 2), (4096, 2, 2), (4097, 2, 3)]
+    {
+        let after = apply(&nanoseconds, reserved_with(T0 + full_at, before), T0, reserve).1;
+        assert_eq!(after, reserved_with(T0 + full_at + 1024, ahead));
     }
     let longest = TokenBucket::per_nanosecond(1).unwrap();
     let reserve = Op::Reserve { cost: 1, max_wait: MAX_DEBT };
