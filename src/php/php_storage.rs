@@ -134,11 +134,9 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
 
 /// Makes a `Closure` of `Bootstrap::__invoke()`.
 fn make_closure(value: BootstrapObject) -> Result<Zval, Thrown> {
-    let mut this = Zval::new();
-    this.value.obj = object::create_with(&CLASS, value);
-    this.u1.type_info = ffi::IS_OBJECT_EX;
+    // Not by `Function::try_from_method()` of ext-php-rs 0.16.4, which reads beyond a function of the engine (valgrind).
     let class = ClassEntry::try_find("Closure").ok_or(Thrown)?;
-    call_function(class, ptr::null_mut(), "fromcallable", [this])
+    call_function(class, ptr::null_mut(), "fromcallable", [object::create_with(&CLASS, value)])
 }
 
 /// Calls a method of an object.

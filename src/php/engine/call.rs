@@ -338,12 +338,8 @@ impl Call {
     /// Returns a new object to PHP.
     #[inline]
     pub fn return_new<T: Native>(&self, class: &Class, value: T) -> Result<(), Thrown> {
-        // SAFETY: the engine passes a place for the result, which owns nothing yet and takes the object's
-        // only reference.
-        unsafe {
-            (*self.result).value.obj = object::create_with(class, value);
-            (*self.result).u1.type_info = ffi::IS_OBJECT_EX;
-        }
+        // SAFETY: the engine passes a place for the result, which owns nothing yet.
+        unsafe { self.result.write(object::create_with(class, value)) };
         Ok(())
     }
 

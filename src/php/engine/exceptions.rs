@@ -8,7 +8,7 @@ use ext_php_rs::convert::IntoZval;
 use ext_php_rs::exception::{PhpException, throw_object};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
-use ext_php_rs::types::{ZendStr, Zval};
+use ext_php_rs::types::Zval;
 use ext_php_rs::zend::{ClassEntry, ce};
 use std::ffi::CString;
 use std::ptr;
@@ -59,9 +59,7 @@ pub fn throw_with_property(class: &Class, message: &str, property: &str, value: 
             );
         }
     };
-    let mut text = Zval::new();
-    text.set_zend_string(ZendStr::new(message, false));
-    set("message", text);
+    set("message", message.into_zval(false).unwrap_or_default());
     set(property, value);
     // Fails for what is no object.
     let _ = exception.into_zval(false).and_then(throw_object);

@@ -148,14 +148,18 @@ pub unsafe fn construct<T: Native>(object: *mut ffi::zend_object, value: T) {
 
 /// Makes an object of a class whose objects carry a `T`.
 #[inline]
-pub fn create_with<T: Native>(class: &Class, value: T) -> *mut ffi::zend_object {
+pub fn create_with<T: Native>(class: &Class, value: T) -> Zval {
+    let mut result = Zval::new();
     // SAFETY: the class is registered; no reference to the new object's value exists, which is `None` and
     // needs no drop.
     unsafe {
         let object = create::<T>(class.as_ptr());
         (&raw mut (*Object::<T>::from_std(object)).value).write(Some(value));
-        object
+        // The new object's only reference.
+        result.value.obj = object;
     }
+    result.u1.type_info = ffi::IS_OBJECT_EX;
+    result
 }
 
 /// A property that `class` has declared, of an object of that class.

@@ -7,6 +7,7 @@
 use ext_php_rs::ffi;
 use ext_php_rs::types::Zval;
 
+// These do not differ. Every callback returns one of them.
 pub use ext_php_rs::ffi::{
     ZEND_RESULT_CODE_FAILURE as FAILURE, ZEND_RESULT_CODE_SUCCESS as SUCCESS,
 };
