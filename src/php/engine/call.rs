@@ -97,8 +97,8 @@ impl Call {
         let (own, other) = (self.object().cast_const(), ptr::from_ref(other));
         let this = |frame: &ExecuteData| frame.This.object().map(ptr::from_ref);
         let is_internal = |frame: &ExecuteData| {
-            let kind = frame.function().map(Function::function_type);
-            matches!(kind, Some(Ok(FunctionType::Internal)))
+            let function_type = frame.function().map(Function::function_type);
+            matches!(function_type, Some(Ok(FunctionType::Internal)))
         };
         // SAFETY: the frame of the call that is running. The engine unlinks the callers of a suspended fiber and the
         // frames that a fatal error has ended, so every caller found from here waits for this call.
