@@ -4,7 +4,7 @@ use super::engine::exceptions::Thrown;
 use crate::limiter::{Event, Report};
 use ext_php_rs::ffi;
 use ext_php_rs::zend::{ExecutorGlobals, ProcessGlobals};
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_int};
 
 const E_WARNING: c_int = ffi::E_WARNING as c_int;
 /// How severe a line in the log is, as syslog counts.
@@ -98,10 +98,6 @@ fn is_handled_by_application() -> bool {
 ///
 /// With `html_errors`, which is on in php-fpm, `php_error_docref()` would escape the message for the log, too.
 pub fn emit_warning(message: &str) {
-    unsafe extern "C" {
-        // ext-php-rs does not bind its header.
-        fn zend_error(kind: c_int, format: *const c_char, ...);
-    }
     let mut text = format!("{}: {message}", origin());
     if is_shown_as_html() {
         // `zend_error()` escapes nothing. Here the message shall begin no tag; the log gets the same text.
@@ -109,7 +105,7 @@ pub fn emit_warning(message: &str) {
     }
     let text = c_string(text);
     // SAFETY: the format takes the one string it is given.
-    unsafe { zend_error(E_WARNING, c"%s".as_ptr(), text.as_ptr()) };
+    unsafe { ffi::zend_error(E_WARNING, c"%s".as_ptr(), text.as_ptr()) };
 }
 
 /// A text for the engine, which would end it at a NUL.
@@ -119,14 +115,8 @@ fn c_string(text: String) -> CString {
 
 /// Where a warning comes from, in the engine's words.
 fn origin() -> String {
-    unsafe extern "C" {
-        // ext-php-rs does not bind their headers.
-        fn php_during_module_startup() -> bool;
-        fn get_active_class_name(separator: *mut *const c_char) -> *const c_char;
-        fn get_active_function_name() -> *const c_char;
-    }
     // SAFETY: the engine reads a variable of its own.
-    if unsafe { php_during_module_startup() } {
+    if unsafe { ffi::php_during_module_startup() } {
         return "PHP Startup".to_owned();
     }
     if ProcessGlobals::get().during_request_startup {
@@ -136,7 +126,8 @@ fn origin() -> String {
     // SAFETY: the engine returns names that live as long as the running function, and writes a static string.
     // There is no name if no function runs.
     let names = unsafe {
-        [get_active_class_name(&raw mut separator), separator, get_active_function_name()]
+        let class = ffi::get_active_class_name(&raw mut separator);
+        [class, separator, ffi::get_active_function_name()]
     };
     if names.iter().any(|name| name.is_null()) {
         return "PHP".to_owned();
@@ -154,14 +145,10 @@ fn is_shown_as_html() -> bool {
 
 /// Writes a line to PHP's log, if `log_errors` is on. No error handler is called.
 pub fn log(message: &str, severity: c_int) {
-    unsafe extern "C" {
-        // ext-php-rs does not bind its header.
-        fn php_log_err_with_severity(message: *const c_char, severity: c_int);
-    }
     if !ProcessGlobals::get().log_errors {
         return;
     }
     let message = c_string(format!("token_bucket: {message}"));
     // SAFETY: the engine reads a string that ends with NUL.
-    unsafe { php_log_err_with_severity(message.as_ptr(), severity) };
+    unsafe { ffi::php_log_err_with_severity(message.as_ptr(), severity) };
 }

@@ -11,14 +11,13 @@ use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
 use super::engine::declare::{Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, type_error};
 use super::engine::object::{self, Native, own_handlers};
-use super::engine::versions;
 use crate::limit::{Available, Decision, TokenBucket, Verdict};
 use ext_php_rs::convert::IntoZval;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::{ClassEntry, ExecutorGlobals};
-use std::ffi::{CStr, c_char};
+use std::ffi::CStr;
 use std::ptr;
 use std::time::SystemTime;
 
@@ -80,7 +79,7 @@ impl PhpBucket {
             left,
         })?;
         let arguments = [identifier, float(cost), float(full), closure];
-        let returned = call_method(&storage, c"consume", arguments)?;
+        let returned = call_method(&storage, "consume", arguments)?;
         returned.bool().ok_or_else(|| {
             let class = storage.object().and_then(|object| object.get_class_name().ok());
             type_error(format!(
@@ -96,7 +95,7 @@ impl PhpBucket {
 /// another fiber, while one is suspended in there, is not.
 pub fn is_deciding_for(call: &Call, storage: &Zval) -> bool {
     storage.object().is_some_and(|storage| {
-        let consume = find_method(storage.get_class_entry(), c"consume");
+        let consume = find_method(storage.get_class_entry(), "consume");
         consume.is_some_and(|consume| call.is_within(storage, consume))
     })
 }
@@ -129,39 +128,43 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
         (this.storage.shallow_clone(), this.identifier.shallow_clone(), this.left)
     })?;
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
-    call_method(&storage, c"bootstrap", [identifier, float(now - left)])?;
+    call_method(&storage, "bootstrap", [identifier, float(now - left)])?;
     call.return_bool(true)
 }
 
 /// Makes a `Closure` of `Bootstrap::__invoke()`.
 fn make_closure(value: BootstrapObject) -> Result<Zval, Thrown> {
-    let (class, mut this) = (CLASS.as_ptr(), Zval::new());
-    let function = find_method(CLASS.get(), c"__invoke").ok_or(Thrown)?;
-    this.value.obj = object::create_with(&CLASS, value);
-    this.u1.type_info = ffi::IS_OBJECT_EX;
-    // SAFETY: `this` holds the only reference to the new object, and drops it when the closure has its own.
-    // The function is a method of the class.
-    Ok(unsafe { versions::create_closure(function, class, &mut this) })
+    // Not by `Function::try_from_method()` of ext-php-rs 0.16.4, which reads beyond a function of the engine (valgrind).
+    let class = ClassEntry::try_find("Closure").ok_or(Thrown)?;
+    call_function(class, ptr::null_mut(), "fromcallable", [object::create_with(&CLASS, value)])
 }
 
 /// Calls a method of an object.
 fn call_method<const N: usize>(
     object: &Zval,
-    name: &CStr,
-    mut arguments: [Zval; N],
+    name: &str,
+    arguments: [Zval; N],
 ) -> Result<Zval, Thrown> {
     let Some(object) = object.object() else { return Err(Thrown) };
-    let object = ptr::from_ref(object).cast_mut();
+    call_function(object.get_class_entry(), ptr::from_ref(object).cast_mut(), name, arguments)
+}
+
+/// Calls a method of a class: a static one, if the object is null.
+fn call_function<const N: usize>(
+    class: &ClassEntry,
+    object: *mut ffi::zend_object,
+    name: &str,
+    mut arguments: [Zval; N],
+) -> Result<Zval, Thrown> {
+    // There is always one: a class has the methods of its interfaces.
+    let function = find_method(class, name).ok_or(Thrown)?;
     let mut result = Zval::new();
-    // SAFETY: a live object, to which the caller holds a reference, and a method of its class.
+    // SAFETY: a method of the class, and null or a live object of it, to which the caller holds a reference.
     unsafe {
-        let class = (*object).ce;
-        // There is always one: a class has the methods of its interfaces.
-        let function = find_method(&*class, name).ok_or(Thrown)?;
         ffi::zend_call_known_function(
             function,
             object,
-            class,
+            ptr::from_ref(class).cast_mut(),
             &raw mut result,
             N as u32,
             arguments.as_mut_ptr(),
@@ -172,13 +175,9 @@ fn call_method<const N: usize>(
 }
 
 /// Finds a method of a class by its name in lower case.
-fn find_method(class: &ClassEntry, name: &CStr) -> Option<*mut ffi::zend_function> {
-    // SAFETY: the table of functions of a class, whose values are functions.
-    unsafe {
-        let table = &raw const class.function_table;
-        let found = ffi::zend_hash_str_find(table, name.as_ptr(), name.count_bytes());
-        Some(found.as_ref()?.value.func)
-    }
+fn find_method(class: &ClassEntry, name: &str) -> Option<*mut ffi::zend_function> {
+    // SAFETY: the values in a class's table of functions are functions.
+    class.function_table.get(name).map(|method| unsafe { method.value.func })
 }
 
 fn float(value: f64) -> Zval {
@@ -187,9 +186,6 @@ fn float(value: f64) -> Zval {
 
 /// The name of a value's type in the engine's error texts.
 fn type_name(value: &Zval) -> String {
-    unsafe extern "C" {
-        fn zend_zval_type_name(value: *const Zval) -> *const c_char;
-    }
     // SAFETY: the engine reads the value, and returns a static string.
-    unsafe { CStr::from_ptr(zend_zval_type_name(value)).to_string_lossy().into_owned() }
+    unsafe { CStr::from_ptr(ffi::zend_zval_type_name(value)).to_string_lossy().into_owned() }
 }

@@ -1,11 +1,10 @@
 //! Time zones and dates, by PHP's own classes.
 
-use super::engine::exceptions::take_exception;
 use crate::dsn::sanitize;
 use ext_php_rs::boxed::ZBox;
 use ext_php_rs::convert::IntoZvalDyn;
 use ext_php_rs::types::{ZendObject, Zval};
-use ext_php_rs::zend::ClassEntry;
+use ext_php_rs::zend::{ClassEntry, ExecutorGlobals};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -57,7 +56,7 @@ pub fn new_object(class: &str, arguments: Vec<&dyn IntoZvalDyn>) -> Option<ZBox<
 /// Calls a method of an object of PHP's own. None if it throws, or is not there.
 pub fn call(object: &ZendObject, method: &str, arguments: Vec<&dyn IntoZvalDyn>) -> Option<Zval> {
     let answer = object.try_call_method(method, arguments).ok();
-    if take_exception() { None } else { answer }
+    if ExecutorGlobals::take_exception().is_some() { None } else { answer }
 }
 
 /// Why a file cannot be read, in the system's words.

@@ -10,13 +10,9 @@ const NAMESPACE: &str = "token_bucket.";
 
 /// Emits a warning for each of them. Those of a pool are not in php.ini: php-fpm itself refuses them.
 pub fn emit_warnings() {
-    unsafe extern "C" {
-        // ext-php-rs does not bind its header.
-        fn php_ini_get_configuration_hash() -> *mut ffi::HashTable;
-    }
     // SAFETY: the engine returns the table of what it has read from php.ini and the command line, which lives as long
     // as the process and does not change once extensions are loaded.
-    let Some(read) = (unsafe { php_ini_get_configuration_hash().as_ref() }) else { return };
+    let Some(read) = (unsafe { ffi::php_ini_get_configuration_hash().as_ref() }) else { return };
     let mut entries = read.iter();
     while let Some((name, _)) = entries.next_zval() {
         let name = name.zend_str().map(|name| String::from_utf8_lossy(name.as_bytes()));

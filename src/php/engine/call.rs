@@ -7,12 +7,13 @@ use super::declare::{Class, Method, PRIVATE, Type, method};
 use super::exceptions::{Thrown, error, value_error};
 use super::object::{self, Native};
 use super::shared_string::SharedString;
-use super::versions;
+use super::versions::SUCCESS;
 use crate::limiter::MAX_IDENTIFIER;
 use ext_php_rs::convert::IntoZval;
 use ext_php_rs::ffi;
+use ext_php_rs::flags::FunctionType;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
-use ext_php_rs::zend::ExecuteData;
+use ext_php_rs::zend::{ExecuteData, Function};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
@@ -95,18 +96,14 @@ impl Call {
     pub fn is_within(&self, other: &ffi::zend_object, method: *mut ffi::zend_function) -> bool {
         let (own, other) = (self.object().cast_const(), ptr::from_ref(other));
         let this = |frame: &ExecuteData| frame.This.object().map(ptr::from_ref);
-        // SAFETY: a frame has no function, or one that lives as long as the frame.
-        let is_internal = |frame: &ExecuteData| unsafe {
-            frame
-                .func
-                .as_ref()
-                .is_some_and(|function| u32::from(function.type_) == ffi::ZEND_INTERNAL_FUNCTION)
+        let is_internal = |frame: &ExecuteData| {
+            let function_type = frame.function().map(Function::function_type);
+            matches!(function_type, Some(Ok(FunctionType::Internal)))
         };
-        // SAFETY: the frame of the call that is running.
+        // SAFETY: the frame of the call that is running. The engine unlinks the callers of a suspended fiber and the
+        // frames that a fatal error has ended, so every caller found from here waits for this call.
         let mut frame = unsafe { &*self.frame };
-        // SAFETY: a frame's caller outlives it. The engine unlinks the callers of a suspended fiber and the
-        // frames that a fatal error has ended, so every frame found here waits for this call.
-        while let Some(caller) = unsafe { frame.prev_execute_data.cast_const().as_ref() } {
+        while let Some(caller) = frame.previous() {
             if frame.func == method
                 && this(frame) == Some(other)
                 && this(caller) == Some(own)
@@ -121,8 +118,10 @@ impl Call {
 
     /// Makes an object of the class that a static method was called on, without calling its constructor.
     pub fn create_static(&self) -> Result<Zval, Thrown> {
-        // SAFETY: the engine calls a static method with a class in This.
-        unsafe { versions::create_object((*self.frame).This.value.ce) }.ok_or(Thrown)
+        let mut object = Zval::new();
+        // SAFETY: the engine calls a static method with a class in This. On success it writes the object, else it throws.
+        let created = unsafe { ffi::object_init_ex(&raw mut object, (*self.frame).This.value.ce) };
+        if created == SUCCESS { Ok(object) } else { Err(Thrown) }
     }
 
     /// Runs `work` on the value of the object that the method was called on.
@@ -180,8 +179,8 @@ impl Call {
     /// arguments: the engine does not count them among the arguments.
     pub fn expect_no_named_arguments(&self) -> Result<(), Thrown> {
         // SAFETY: the engine passes a valid frame, which outlives the call.
-        let has_named = unsafe { versions::has_named_arguments(self.frame) };
-        if has_named {
+        let flags = unsafe { (*self.frame).This.u1.type_info };
+        if flags & ffi::ZEND_CALL_HAS_EXTRA_NAMED_PARAMS != 0 {
             // SAFETY: throws; reads the current call frame, which is ours.
             unsafe { ffi::zend_unexpected_extra_named_error() };
             return Err(Thrown);
@@ -339,12 +338,8 @@ impl Call {
     /// Returns a new object to PHP.
     #[inline]
     pub fn return_new<T: Native>(&self, class: &Class, value: T) -> Result<(), Thrown> {
-        // SAFETY: the engine passes a place for the result, which owns nothing yet and takes the object's
-        // only reference.
-        unsafe {
-            (*self.result).value.obj = object::create_with(class, value);
-            (*self.result).u1.type_info = ffi::IS_OBJECT_EX;
-        }
+        // SAFETY: the engine passes a place for the result, which owns nothing yet.
+        unsafe { self.result.write(object::create_with(class, value)) };
         Ok(())
     }
 

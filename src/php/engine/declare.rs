@@ -54,8 +54,7 @@ impl Type {
     pub const STRING: Self = Self::from_code(ffi::IS_STRING);
     pub const ARRAY: Self = Self::from_code(ffi::IS_ARRAY);
     pub const VOID: Self = Self::from_code(ffi::IS_VOID);
-    /// `static`: `IS_STATIC` in `zend_types.h`, which ext-php-rs does not bind.
-    pub const STATIC: Self = Self::from_code(15);
+    pub const STATIC: Self = Self::from_code(ffi::IS_STATIC);
     pub const BOOL: Self = Self { mask: ffi::MAY_BE_BOOL, class: None };
 
     const fn from_code(code: u32) -> Self {
@@ -278,11 +277,8 @@ fn add_attributes(class: &Class, method: &Method) {
         // SAFETY: the class is registered, its functions belong to this extension, and no other
         // thread runs during startup. The name is interned for the life of the process.
         unsafe {
-            let table = &raw const (*class.as_ptr()).function_table;
-            let found = ffi::zend_hash_str_find(table, name.as_ptr().cast(), name.len());
-            let Some(function) = found.as_ref().and_then(|zval| zval.value.func.as_mut()) else {
-                continue;
-            };
+            let found = (*class.as_ptr()).function_table.get(name.as_str());
+            let Some(function) = found.and_then(|zval| zval.value.func.as_mut()) else { continue };
             let attribute = ZendStr::new_interned(attribute, true).into_raw();
             let attributes = &raw mut function.common.attributes;
             zend_add_attribute(attributes, attribute, 0, PERSISTENT, offset, 0);
@@ -311,14 +307,13 @@ fn function_entry(method: &Method) -> FunctionEntry {
         type_: parameter.to_zend_type(),
         default_value: parameter.default.map_or(ptr::null(), CStr::as_ptr),
     }));
-    /// `ZEND_ACC_NODISCARD` of PHP 8.5 and 8.6, which ext-php-rs does not bind.
-    const NO_DISCARD: u32 = 1 << 29;
     let mut flags = method.flags.bits();
     if variadic > 0 {
         flags |= ffi::ZEND_ACC_VARIADIC;
     }
-    if cfg!(php85) && method.is_no_discard {
-        flags |= NO_DISCARD;
+    #[cfg(php85)]
+    if method.is_no_discard {
+        flags |= ffi::ZEND_ACC_NODISCARD;
     }
     FunctionEntry {
         fname: method.name.as_ptr(),

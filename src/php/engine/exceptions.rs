@@ -3,14 +3,14 @@
 //! The classes carry no Rust value: file, line, trace and subclasses work as the engine makes them.
 
 use super::declare::{self, Class};
-use super::versions;
 use crate::error::{Error, ErrorKind};
+use ext_php_rs::convert::IntoZval;
 use ext_php_rs::exception::{PhpException, throw_object};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
-use ext_php_rs::types::{ZendStr, Zval};
-use ext_php_rs::zend::{ClassEntry, ExecutorGlobals, ce};
-use std::ffi::{CString, c_char};
+use ext_php_rs::types::Zval;
+use ext_php_rs::zend::{ClassEntry, ce};
+use std::ffi::CString;
 use std::ptr;
 
 /// The error of a function that has thrown a PHP exception. The caller returns to PHP at once.
@@ -45,40 +45,24 @@ pub fn register() {
 /// Throws an exception of a class of this extension that has a private property, with a value for it.
 #[cold]
 pub fn throw_with_property(class: &Class, message: &str, property: &str, value: Zval) -> Thrown {
-    unsafe extern "C" {
-        // ext-php-rs does not bind it. The signature is the same from PHP 8.0 to 8.6.
-        fn zend_update_property(
-            scope: *mut ClassEntry,
-            object: *mut ffi::zend_object,
-            name: *const c_char,
-            length: usize,
-            value: *mut Zval,
-        );
-    }
-    // SAFETY: the class is registered.
-    let Some(mut exception) = (unsafe { versions::create_object(class.as_ptr()) }) else {
-        return Thrown;
-    };
-    let Some(object) = exception.object_mut().map(ptr::from_mut) else { return Thrown };
-    let set = |name: &str, mut value: Zval| {
+    let mut exception = class.get().new();
+    let mut set = |name: &str, mut value: Zval| {
         // SAFETY: a new object of the class, which declares the property or inherits it. The engine takes a reference
         // of its own to the value.
         unsafe {
-            zend_update_property(
+            ffi::zend_update_property(
                 class.as_ptr(),
-                object,
+                &raw mut *exception,
                 name.as_ptr().cast(),
                 name.len(),
                 &raw mut value,
             );
         }
     };
-    let mut text = Zval::new();
-    text.set_zend_string(ZendStr::new(message, false));
-    set("message", text);
+    set("message", message.into_zval(false).unwrap_or_default());
     set(property, value);
     // Fails for what is no object.
-    let _ = throw_object(exception);
+    let _ = exception.into_zval(false).and_then(throw_object);
     Thrown
 }
 
@@ -108,11 +92,6 @@ pub fn logic_exception(message: impl Into<String>) -> Thrown {
         Some(class) => throw(class, message.into()),
         None => error(message),
     }
-}
-
-/// Takes back what PHP code of this call has thrown. Returns whether there was anything.
-pub fn take_exception() -> bool {
-    ExecutorGlobals::take_exception().is_some()
 }
 
 /// Throws a `TypeError`.

@@ -9,8 +9,8 @@
 //! * [`sleep`]: a sleep that a signal ends
 //! * [`versions`]: where the versions of PHP differ
 //!
-//! Classes are declared by hand, because ext-php-rs's macros have no union types, no untyped parameters and no
-//! subclasses in PHP, allocate in constructors, and replace the engine's coercion and error texts.
+//! Classes are declared by hand, because ext-php-rs's macros have no union types and no untyped parameters, and replace
+//! the engine's coercion and error texts. ARCHITECTURE.md says for each file here why ext-php-rs does not take its place.
 
 pub mod argument;
 pub mod call;

@@ -1,7 +1,7 @@
 //! PHP objects that carry a Rust value.
 
 use super::declare::{self, Class, Method};
-use super::versions;
+use super::versions::SUCCESS;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
@@ -65,7 +65,8 @@ pub fn class<T: Native>(
     declare::class(class, name, flags, methods, ptr::null_mut(), interfaces);
     // SAFETY: the engine's table of standard handlers is plain data, complete before extensions start.
     let mut handlers = unsafe { ffi::std_object_handlers };
-    versions::set_offset(&mut handlers, offset_of!(Object<T>, std));
+    // An int before PHP 8.6, a size since.
+    handlers.offset = offset_of!(Object<T>, std) as _;
     handlers.free_obj = Some(free::<T>);
     handlers.clone_obj = None;
     handlers.compare = Some(compare::<T>);
@@ -147,14 +148,18 @@ pub unsafe fn construct<T: Native>(object: *mut ffi::zend_object, value: T) {
 
 /// Makes an object of a class whose objects carry a `T`.
 #[inline]
-pub fn create_with<T: Native>(class: &Class, value: T) -> *mut ffi::zend_object {
+pub fn create_with<T: Native>(class: &Class, value: T) -> Zval {
+    let mut result = Zval::new();
     // SAFETY: the class is registered; no reference to the new object's value exists, which is `None` and
     // needs no drop.
     unsafe {
         let object = create::<T>(class.as_ptr());
         (&raw mut (*Object::<T>::from_std(object)).value).write(Some(value));
-        object
+        // The new object's only reference.
+        result.value.obj = object;
     }
+    result.u1.type_info = ffi::IS_OBJECT_EX;
+    result
 }
 
 /// A property that `class` has declared, of an object of that class.
@@ -223,19 +228,12 @@ unsafe extern "C" fn properties_for<T: Native>(
     object: *mut ffi::zend_object,
     purpose: ffi::zend_prop_purpose,
 ) -> *mut ZendHashTable {
-    unsafe extern "C" {
-        // ext-php-rs does not bind it. The signature is the same from PHP 7.4 to 8.6.
-        fn zend_std_get_properties_for(
-            object: *mut ffi::zend_object,
-            purpose: ffi::zend_prop_purpose,
-        ) -> *mut ZendHashTable;
-    }
     // SAFETY: the engine passes a live object with this handler. It owns one reference to what is returned, as to the
     // temporary table of `debug_info`.
     unsafe {
         match purpose {
             ffi::_zend_prop_purpose_ZEND_PROP_PURPOSE_ARRAY_CAST => debug_info::<T>(object, &mut 0),
-            _ => zend_std_get_properties_for(object, purpose),
+            _ => ffi::zend_std_get_properties_for(object, purpose),
         }
     }
 }
@@ -270,22 +268,14 @@ unsafe extern "C" fn cast<T: Native>(
     result: *mut Zval,
     kind: c_int,
 ) -> c_int {
-    unsafe extern "C" {
-        // ext-php-rs does not bind its header. The signature is the same from PHP 8.0 to 8.6.
-        fn zend_std_cast_object_tostring(
-            object: *mut ffi::zend_object,
-            result: *mut Zval,
-            kind: c_int,
-        ) -> c_int;
-    }
     // SAFETY: the engine passes a live object with this handler, and a place for the result that holds nothing to free.
     unsafe {
         match borrow::<T>(object).and_then(T::truth) {
             Some(truth) if kind == ffi::_IS_BOOL as c_int => {
                 (*result).u1.type_info = if truth { ffi::IS_TRUE } else { ffi::IS_FALSE };
-                ffi::ZEND_RESULT_CODE_SUCCESS
+                SUCCESS
             }
-            _ => zend_std_cast_object_tostring(object, result, kind),
+            _ => ffi::zend_std_cast_object_tostring(object, result, kind),
         }
     }
 }
@@ -295,21 +285,13 @@ unsafe extern "C" fn collect_gc_roots<T: Native>(
     table: *mut *mut Zval,
     count: *mut i32,
 ) -> *mut ZendHashTable {
-    unsafe extern "C" {
-        // ext-php-rs does not bind its header. The signature is the same from PHP 7.3 to 8.6.
-        fn zend_std_get_gc(
-            object: *mut ffi::zend_object,
-            table: *mut *mut Zval,
-            count: *mut i32,
-        ) -> *mut ZendHashTable;
-    }
     // SAFETY: the engine passes a live object with this handler, and places for the table and its length.
     // The roots stay where they are until the object changes, and the engine only reads them. The
     // properties that a class in PHP adds are in the returned table.
     unsafe {
         let roots = borrow::<T>(object).map_or(&[][..], T::gc_roots);
         if roots.is_empty() {
-            return zend_std_get_gc(object, table, count);
+            return ffi::zend_std_get_gc(object, table, count);
         }
         *table = roots.as_ptr().cast_mut();
         *count = roots.len() as i32;
