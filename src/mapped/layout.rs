@@ -3,8 +3,7 @@
 //! ```text
 //! byte     0  header      by which the file is recognised, and the secret of its hashes
 //!        128  statistics  how many buckets the table has evicted, and how many newcomers it has denied
-//!        256  positions   in a file of permits, where dead holders are looked for; in a file of statistics, what is seen of the
-//!                         keys that are watched
+//!        256  watch       in a file of statistics, what is seen of the keys that are watched
 //!      4,096  body        the areas of the file's purpose
 //! ```
 //!
@@ -49,9 +48,6 @@ pub const STATISTICS_AT: usize = 128;
 
 /// Where the watched keys lie, in a file of counts.
 pub const WATCH_AT: usize = 256;
-
-/// Where the positions of searches for dead holders lie.
-pub const SEARCHES_AT: usize = 256;
 
 /// The bytes of the record of a store on servers.
 pub const STORE_SIZE: usize = 11 * SET_SIZE;

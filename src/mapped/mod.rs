@@ -35,7 +35,7 @@ pub mod word;
 
 pub use layout::{
     Area, BLOCKS_SIZE, BODY_AT, DENIAL_LOG_SIZE, MAX_SIZE, MIN_SIZE, PERMITS_SIZE, Purpose,
-    SEARCHES_AT, SET_SIZE, STATISTICS_AT, STORE_SIZE, WATCH_AT,
+    SET_SIZE, STATISTICS_AT, STORE_SIZE, WATCH_AT,
 };
 pub use location::{FileSettings, HOST, LEASES, Location};
 pub use mapped_file::{MappedFile, not_open};

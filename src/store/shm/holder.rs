@@ -107,7 +107,7 @@ impl Holder {
         let reopen = || region.reopen().ok().flatten();
         let file = self.lock.as_ref().and_then(|lock| lock.file(reopen));
         // Its own lock may be that of the file.
-        Living { file, known: vec![(self.number, true)], left: most, is_incomplete: false }
+        Living { file, known: vec![(self.number, true)], left: most }
     }
 }
 
@@ -118,8 +118,6 @@ pub struct Living {
     known: Vec<(u32, bool)>,
     /// How many processes may still be asked about.
     left: usize,
-    /// Whether there was one more.
-    is_incomplete: bool,
 }
 
 impl Living {
@@ -130,7 +128,7 @@ impl Living {
     /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if the file cannot be opened.
     pub fn in_file(region: &Region) -> Result<Self> {
         let file = region.reopen()?.and_then(|file| KeptDescriptor::new(file).ok()).map(Rc::new);
-        Ok(Self { file, known: Vec::new(), left: usize::MAX, is_incomplete: false })
+        Ok(Self { file, known: Vec::new(), left: usize::MAX })
     }
 
     /// Whether the process of `holder` lives.
@@ -141,18 +139,12 @@ impl Living {
         }
         let Some(file) = self.file.as_ref().filter(|_| number < UNLOCKED) else { return true };
         if self.left == 0 {
-            self.is_incomplete = true;
             return true;
         }
         let lives = byte_lock::is_locked_elsewhere(&**file, byte_of(number)).unwrap_or(true);
         self.left -= 1;
         self.known.push((number, lives));
         lives
-    }
-
-    /// Whether there was one more process to ask about.
-    pub const fn is_incomplete(&self) -> bool {
-        self.is_incomplete
     }
 }
 
@@ -202,12 +194,11 @@ mod tests {
         // No process has a lock on this file.
         let file = KeptDescriptor::new(std::fs::File::open("/proc/self/exe").unwrap().into());
         let file = Some(Rc::new(file.unwrap()));
-        let mut living = Living { file, known: vec![(7, true)], left: 1, is_incomplete: false };
+        let mut living = Living { file, known: vec![(7, true)], left: 1 };
         assert!(living.contains(UNLOCKED << SERIAL_BITS));
         assert!(living.contains(7 << SERIAL_BITS | 5), "what is known is not asked for again");
         assert!(!living.contains((UNLOCKED - 1) << SERIAL_BITS));
-        assert!(!living.is_incomplete());
-        assert!(living.contains(8 << SERIAL_BITS) && living.is_incomplete());
+        assert!(living.contains(8 << SERIAL_BITS), "it may not be asked about");
     }
 
     #[test]

@@ -6,8 +6,7 @@
 //! * [`table`]: finding, claiming and reusing slots, lock-free; [`claim_number`] tells claims apart
 //! * [`keys`]: the hashes of keys
 //! * [`statistics`]: what did not fit into a table; [`usage`]: how full it is
-//! * [`permits`]: how many run at once; [`held`] is a permit in its set, [`holder`] the process that has it, [`search`]
-//!   where the dead ones are looked for
+//! * [`permits`]: how many run at once; [`held`] is a permit in its set, [`holder`] the process that has it
 //!
 //! The file behind the table is the subject of [`mapped`].
 
@@ -18,7 +17,6 @@ pub mod hits;
 mod holder;
 pub mod keys;
 pub mod permits;
-mod search;
 pub mod slot;
 pub mod statistics;
 pub mod table;
