@@ -18,20 +18,17 @@
 //! noted any more.
 
 use crate::limit::SECOND;
+use crate::mapped::fields::fields;
 use crate::mapped::set::TAG_BITS;
 use portable_atomic::{AtomicU128, Ordering};
 
 /// How long a denial is valid at most, in nanoseconds.
 const LIFETIME: u64 = SECOND;
 
-const TAG_SHIFT: u32 = 128 - TAG_BITS;
 const UNIT_BITS: u32 = 20;
-const TIME_BITS: u32 = 62;
+const EXPIRY_BITS: u32 = 31;
 /// The most units that a lifetime has left: one more than it has, if it begins within a unit.
-const MAX_UNITS: u32 = (LIFETIME >> UNIT_BITS) as u32 + 1;
-
-/// Marks a block.
-const BLOCK: u32 = 1 << 31;
+const MAX_UNITS: u64 = (LIFETIME >> UNIT_BITS) + 1;
 
 /// Why calls are denied without asking the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,38 +46,35 @@ impl KnownDenial {
     }
 }
 
-/// The content of a word.
-#[derive(Clone, Copy)]
-struct CachedDenial(u128);
+fields! {
+    /// The content of a word.
+    struct CachedDenial: u128 {
+        /// In units; wraps.
+        expires_at: u64 = EXPIRY_BITS,
+        is_block: bool = 1,
+        /// When the bucket is full, or the block ends.
+        time: u64 = 62,
+        tag: u64 = TAG_BITS,
+    }
+}
 
 impl CachedDenial {
     fn new(tag: u64, denial: KnownDenial, expires_at: u64) -> Self {
-        let expires = (expires_at >> UNIT_BITS) as u32 & !BLOCK;
-        let mark = if let KnownDenial::BlockedUntil(_) = denial { BLOCK } else { 0 };
-        let time = u128::from(denial.time()) << 32;
-        Self(u128::from(tag) << TAG_SHIFT | time | u128::from(mark | expires))
-    }
-
-    fn tag(self) -> u64 {
-        (self.0 >> TAG_SHIFT) as u64
+        let is_block = matches!(denial, KnownDenial::BlockedUntil(_));
+        Self { expires_at: expires_at >> UNIT_BITS, is_block, time: denial.time(), tag }
     }
 
     fn denial(self) -> KnownDenial {
-        let time = (self.0 >> 32) as u64 & ((1 << TIME_BITS) - 1);
-        match self.0 as u32 & BLOCK {
-            0 => KnownDenial::FullAt(time),
-            _ => KnownDenial::BlockedUntil(time),
+        match self.is_block {
+            false => KnownDenial::FullAt(self.time),
+            true => KnownDenial::BlockedUntil(self.time),
         }
-    }
-
-    fn time(self) -> u64 {
-        self.denial().time()
     }
 
     /// Whether the entry is a denial that is valid at `now`.
     fn is_live(self, now: u64) -> bool {
-        let left = (self.0 as u32).wrapping_sub((now >> UNIT_BITS) as u32) & !BLOCK;
-        self.time() > now && (1..=MAX_UNITS).contains(&left)
+        let left = self.expires_at.wrapping_sub(now >> UNIT_BITS) & ((1 << EXPIRY_BITS) - 1);
+        self.time > now && (1..=MAX_UNITS).contains(&left)
     }
 }
 
@@ -88,8 +82,8 @@ impl CachedDenial {
 #[inline]
 pub fn find(set: &[AtomicU128], tag: u64, now: u64) -> Option<KnownDenial> {
     set.iter()
-        .map(|word| CachedDenial(word.load(Ordering::Acquire)))
-        .find(|entry| entry.tag() == tag && entry.is_live(now))
+        .map(|word| CachedDenial::from_word(word.load(Ordering::Acquire)))
+        .find(|entry| entry.tag == tag && entry.is_live(now))
         .map(CachedDenial::denial)
 }
 
@@ -97,7 +91,7 @@ pub fn find(set: &[AtomicU128], tag: u64, now: u64) -> Option<KnownDenial> {
 pub fn note(set: &[AtomicU128], tag: u64, denial: KnownDenial, sent: u64, now: u64) {
     put(set, tag, now, CachedDenial::new(tag, denial, now + LIFETIME), |known| {
         // Not after a refund or reset that the server may not have known when it answered.
-        !(known.time() <= now && known.time() >= sent)
+        !(known.time <= now && known.time >= sent)
     });
 }
 
@@ -118,17 +112,18 @@ fn put(
     // Eight tries. A denial that is not noted costs one call to the server. A mark of a refund must
     // be written, and is unless eight other changes come in between.
     for _ in 0..8 {
-        let mut words = set.iter().map(|word| (word, CachedDenial(word.load(Ordering::Acquire))));
-        let found = words.clone().find(|(_, known)| known.tag() == tag);
+        let mut words =
+            set.iter().map(|word| (word, CachedDenial::from_word(word.load(Ordering::Acquire))));
+        let found = words.clone().find(|(_, known)| known.tag == tag);
         let Some((word, known)) = found
-            .or_else(|| words.by_ref().min_by_key(|(_, known)| (known.is_live(now), known.time())))
+            .or_else(|| words.by_ref().min_by_key(|(_, known)| (known.is_live(now), known.time)))
         else {
             return;
         };
-        if known.tag() == tag && !may_replace(known) {
+        if known.tag == tag && !may_replace(known) {
             return;
         }
-        let (old, new) = (known.0, entry.0);
+        let (old, new) = (known.to_word(), entry.to_word());
         if word.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             break;
         }
@@ -136,9 +131,9 @@ fn put(
     // Two processes that added the key at once have made two entries: one is enough.
     let mut seen = false;
     for word in set {
-        let known = CachedDenial(word.load(Ordering::Acquire));
-        if known.tag() == tag && std::mem::replace(&mut seen, true) {
-            let _ = word.compare_exchange(known.0, 0, Ordering::AcqRel, Ordering::Acquire);
+        let known = CachedDenial::from_word(word.load(Ordering::Acquire));
+        if known.tag == tag && std::mem::replace(&mut seen, true) {
+            let _ = word.compare_exchange(known.to_word(), 0, Ordering::AcqRel, Ordering::Acquire);
         }
     }
 }
@@ -198,13 +193,15 @@ mod tests {
         let set = set();
         // Two processes have added bucket 5 at once.
         for word in &set[..2] {
-            word.store(CachedDenial::new(5, MINUTE, T + LIFETIME).0, Ordering::Relaxed);
+            word.store(CachedDenial::new(5, MINUTE, T + LIFETIME).to_word(), Ordering::Relaxed);
         }
         for tag in 3..9 {
             note(&set, tag, MINUTE, T, T);
         }
-        let mut tags: Vec<_> =
-            set.iter().map(|word| CachedDenial(word.load(Ordering::Relaxed)).tag()).collect();
+        let mut tags: Vec<_> = set
+            .iter()
+            .map(|word| CachedDenial::from_word(word.load(Ordering::Relaxed)).tag)
+            .collect();
         tags.sort_unstable();
         assert_eq!(tags, [0, 0, 3, 4, 5, 6, 7, 8]);
     }

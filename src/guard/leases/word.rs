@@ -5,7 +5,7 @@
 //! +---------+-----------------+------+---+-------+-------+----------+
 //! | tag     | valid until, µs | fetch| F | batch | limit | tokens   |
 //! +---------+-----------------+------+---+-------+-------+----------+
-//! | tag     | fetch, 18 bits  | bucket full at, ns (62)             |  in the upper half of the set
+//! | tag     | fetch, 32 bits  | bucket full at, ns (62)             |  in the upper half of the set
 //! +---------+-----------------+-------------------------------------+
 //! ```
 //!
@@ -15,71 +15,48 @@
 
 use crate::dsn::MAX_LEASE;
 use crate::limit::SECOND;
+use crate::mapped::fields::fields;
 use crate::mapped::set::TAG_BITS;
 
 /// How long a batch is handed out, in nanoseconds.
 pub const LIFETIME: u64 = SECOND;
 
-pub(super) const TOKEN_BITS: u32 = 12;
+const TOKEN_BITS: u32 = 12;
 const _: () = assert!(MAX_LEASE < 1 << TOKEN_BITS);
 pub(super) const LIMIT_BITS: u32 = 9;
-pub(super) const BATCH_BITS: u32 = 4;
+const BATCH_BITS: u32 = 4;
 pub(super) const FETCH_BITS: u32 = 18;
-pub(super) const TIME_BITS: u32 = 50;
-pub(super) const FULL_AT_BITS: u32 = 62;
 /// In place of a batch: less than a quarter of the bucket is left, and the next batch is one token.
 pub(super) const SCARCE: u32 = (1 << BATCH_BITS) - 1;
 /// Times in a word count in 2^10 ns.
 pub(super) const UNIT_BITS: u32 = 10;
 
-pub(super) const LIMIT_AT: u32 = TOKEN_BITS;
-pub(super) const BATCH_AT: u32 = LIMIT_AT + LIMIT_BITS;
-pub(super) const FETCHING_AT: u32 = BATCH_AT + BATCH_BITS;
-pub(super) const FETCH_AT: u32 = FETCHING_AT + 1;
-pub(super) const TIME_AT: u32 = FETCH_AT + FETCH_BITS;
-pub(super) const TAG_AT: u32 = TIME_AT + TIME_BITS;
-const _: () = assert!(TAG_AT + TAG_BITS == 128);
+fields! {
+    /// The content of a word.
+    pub(super) struct Lease: u128 {
+        pub(super) tokens: u32 = TOKEN_BITS,
+        pub(super) limit: u32 = LIMIT_BITS,
+        /// The batch is two to the power of this, or one if this is [`SCARCE`].
+        pub(super) batch: u32 = BATCH_BITS,
+        pub(super) is_fetching: bool = 1,
+        /// The number of the last fetch.
+        pub(super) fetch: u32 = FETCH_BITS,
+        /// In units.
+        pub(super) valid_until: u64 = 50,
+        pub(super) tag: u64 = TAG_BITS,
+    }
+}
 
-/// The content of a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Lease {
-    pub(super) tag: u64,
-    /// In units.
-    pub(super) valid_until: u64,
-    /// The number of the last fetch.
-    pub(super) fetch: u32,
-    pub(super) is_fetching: bool,
-    /// The batch is two to the power of this, or one if this is [`SCARCE`].
-    pub(super) batch: u32,
-    pub(super) limit: u32,
-    pub(super) tokens: u32,
+fields! {
+    /// The level of the bucket on the server, as the processes know it that have asked for the lease.
+    struct Level: u128 {
+        full_at: u64 = 62,
+        fetch: u32 = 32,
+        tag: u64 = TAG_BITS,
+    }
 }
 
 impl Lease {
-    pub(super) fn from_word(word: u128) -> Self {
-        let field = |at: u32, bits: u32| (word >> at) as u64 & ((1 << bits) - 1);
-        Self {
-            tag: field(TAG_AT, TAG_BITS),
-            valid_until: field(TIME_AT, TIME_BITS),
-            fetch: field(FETCH_AT, FETCH_BITS) as u32,
-            is_fetching: field(FETCHING_AT, 1) != 0,
-            batch: field(BATCH_AT, BATCH_BITS) as u32,
-            limit: field(LIMIT_AT, LIMIT_BITS) as u32,
-            tokens: field(0, TOKEN_BITS) as u32,
-        }
-    }
-
-    pub(super) fn to_word(self) -> u128 {
-        let field = |value: u64, at: u32, bits: u32| u128::from(value & ((1 << bits) - 1)) << at;
-        field(self.tag, TAG_AT, TAG_BITS)
-            | field(self.valid_until, TIME_AT, TIME_BITS)
-            | field(self.fetch.into(), FETCH_AT, FETCH_BITS)
-            | field(self.is_fetching.into(), FETCHING_AT, 1)
-            | field(self.batch.into(), BATCH_AT, BATCH_BITS)
-            | field(self.limit.into(), LIMIT_AT, LIMIT_BITS)
-            | field(self.tokens.into(), 0, TOKEN_BITS)
-    }
-
     /// Whether the batch may be handed out at `now`.
     pub(super) fn is_valid(&self, now: u64) -> bool {
         now >> UNIT_BITS < self.valid_until && !self.is_fetching
@@ -102,17 +79,14 @@ impl Lease {
 
     /// The word of the level, with the number of the last fetch: the bucket on the server is full at `full_at`.
     pub(super) fn level_word(&self, full_at: u64) -> u128 {
-        u128::from(self.tag) << TAG_AT
-            | u128::from(self.fetch) << FULL_AT_BITS
-            | u128::from(full_at & ((1 << FULL_AT_BITS) - 1))
+        Level { full_at, fetch: self.fetch, tag: self.tag }.to_word()
     }
 
     /// When the bucket on the server is full, as the processes know it that have asked for the lease. None if the word is of
     /// another fetch.
     pub(super) fn level_in(&self, word: u128) -> Option<u64> {
-        let fetch = (word >> FULL_AT_BITS) as u32 & ((1 << FETCH_BITS) - 1);
-        let is_its = (word >> TAG_AT) as u64 == self.tag && fetch == self.fetch;
-        is_its.then_some(word as u64 & ((1 << FULL_AT_BITS) - 1))
+        let Level { full_at, fetch, tag } = Level::from_word(word);
+        (tag == self.tag && fetch == self.fetch).then_some(full_at)
     }
 
     /// The size of the next batch, as the power of two.
