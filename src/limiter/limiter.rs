@@ -24,7 +24,7 @@ use std::rc::Rc;
 /// do while they fail.
 pub struct Limiter {
     pub(super) store: Rc<dyn Store>,
-    pub(super) settings: Rc<Settings>,
+    pub(super) settings: Settings,
     pub(super) timeouts: Timeouts,
     /// None for a store on this host.
     pub(super) guard: Option<Box<Guard>>,
@@ -50,12 +50,11 @@ impl Limiter {
         if is_prefix_ignored {
             guard.iter().for_each(Guard::warn_of_ignored_prefix);
         }
-        let settings = Rc::new(settings);
         Self {
             store: opened.store,
             timeouts: Timeouts { call: settings.timeout_ms, connect: settings.connect_timeout_ms },
             guard: guard.map(Box::new),
-            statistics: CallStatistics::new(statistics, Rc::clone(&settings)),
+            statistics: CallStatistics::new(statistics, settings.clone()),
             settings,
             identity: (dsn.target != Target::Array).then(|| dsn.target.identity()),
         }
@@ -123,7 +122,7 @@ impl Limiter {
     }
 
     /// Whether a denial denies.
-    pub(super) fn is_enforced(&self) -> bool {
+    pub(super) const fn is_enforced(&self) -> bool {
         self.settings.enforce
     }
 
@@ -263,7 +262,7 @@ impl Limiter {
     }
 
     /// The settings, with those of the DSN in place of the directives'.
-    pub fn settings(&self) -> &Settings {
+    pub const fn settings(&self) -> &Settings {
         &self.settings
     }
 

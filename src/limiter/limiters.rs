@@ -7,7 +7,7 @@ use crate::guard::Stores;
 use crate::mapped::FileSettings;
 use crate::settings::{Overrides, Settings};
 use crate::statistics::{Statistics, StatisticsFile};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// The most limiters that a worker caches. A worker that has made more drops them all, for a program may make up DSNs
@@ -18,8 +18,9 @@ const MAX_LIMITERS: usize = 256;
 #[derive(Default)]
 pub struct Limiters {
     stores: Stores,
-    /// The limiter that was used last is the first: most programs use one or two.
     cached: RefCell<Vec<CachedLimiter>>,
+    /// The place of the one that was used last, which is tried first: most programs use one or two.
+    last: Cell<usize>,
     /// The file that calls are counted in.
     statistics_file: RefCell<Option<Rc<StatisticsFile>>>,
 }
@@ -48,23 +49,24 @@ impl Limiters {
         storage: Option<&[u8]>,
         overrides: Option<&Overrides>,
     ) -> Option<Rc<Limiter>> {
-        match self.cached.borrow().first() {
-            Some(last) if last.is_for(storage, overrides) => return Some(Rc::clone(&last.limiter)),
-            _ => {}
+        let cached = self.cached.borrow();
+        match cached.get(self.last.get()) {
+            Some(last) if last.is_for(storage, overrides) => Some(Rc::clone(&last.limiter)),
+            _ => self.find_in(&cached, storage, overrides),
         }
-        self.find_further(storage, overrides)
     }
 
     #[inline(never)]
-    fn find_further(
+    fn find_in(
         &self,
+        cached: &[CachedLimiter],
         storage: Option<&[u8]>,
         overrides: Option<&Overrides>,
     ) -> Option<Rc<Limiter>> {
-        let mut cached = self.cached.borrow_mut();
-        let place = cached.iter().position(|cached| cached.is_for(storage, overrides))?;
-        cached.swap(0, place);
-        cached.first().map(|found| Rc::clone(&found.limiter))
+        let (place, found) =
+            cached.iter().enumerate().find(|(_, cached)| cached.is_for(storage, overrides))?;
+        self.last.set(place);
+        Some(Rc::clone(&found.limiter))
     }
 
     /// Makes the limiter that [`find`](Self::find) then finds. `dsn` is the storage's, `settings` are the directives'.
@@ -84,6 +86,7 @@ impl Limiters {
         if cached.len() >= MAX_LIMITERS {
             cached.clear();
         }
+        self.last.set(cached.len());
         let (storage, overrides) = (storage.map(Box::from), overrides.cloned().map(Box::new));
         cached.push(CachedLimiter { storage, overrides, limiter: Rc::clone(&limiter) });
         Ok(limiter)
@@ -171,7 +174,7 @@ mod tests {
             keys.into_iter().zip(&made).chain(keys.into_iter().zip(&made).rev())
         {
             assert!(Rc::ptr_eq(&get(&limiters, storage, overrides), limiter));
-            assert!(Rc::ptr_eq(&limiters.cached.borrow().first().unwrap().limiter, limiter));
+            assert!(Rc::ptr_eq(&limiters.cached.borrow()[limiters.last.get()].limiter, limiter));
         }
         assert_eq!(made.map(|it| it.settings().enforce), [true, true, false, false, true]);
         limiters.forget();

@@ -35,14 +35,14 @@ static PHP_INI_ERROR: RwLock<Option<String>> = RwLock::new(None);
 #[derive(Default)]
 pub struct DefaultStorage {
     dsn: RefCell<String>,
-    pool: RefCell<Setting>,
+    pool: RefCell<Given>,
     /// That of the request or the script, which counts before the pool's.
-    request: RefCell<Setting>,
+    request: RefCell<Given>,
 }
 
 /// What a pool or a request has set.
 #[derive(Default)]
-enum Setting {
+enum Given {
     #[default]
     None,
     Valid,
@@ -67,9 +67,9 @@ impl DefaultStorage {
     fn error(&self) -> Option<String> {
         for setting in [&self.request, &self.pool] {
             match &*setting.borrow() {
-                Setting::None => {}
-                Setting::Valid => return None,
-                Setting::Invalid(message) => return Some(message.clone()),
+                Given::None => {}
+                Given::Valid => return None,
+                Given::Invalid(message) => return Some(message.clone()),
             }
         }
         PHP_INI_ERROR.read().clone()
@@ -82,7 +82,7 @@ impl DefaultStorage {
 
     /// Forgets the error of the request that ends. Returns whether there was one.
     pub fn end_request(&self) -> bool {
-        matches!(self.request.take(), Setting::Invalid(_))
+        matches!(self.request.take(), Given::Invalid(_))
     }
 
     /// Replaces the DSN by a valid one.
@@ -91,9 +91,9 @@ impl DefaultStorage {
         match source {
             // At startup the engine sets the default after it refused php.ini's value: the error stays.
             ValueSource::PhpIni => {}
-            ValueSource::Pool => drop(self.pool.replace(Setting::Valid)),
+            ValueSource::Pool => drop(self.pool.replace(Given::Valid)),
             ValueSource::Request | ValueSource::Script => {
-                self.request.replace(Setting::Valid);
+                self.request.replace(Given::Valid);
             }
             ValueSource::Restored => drop(self.request.take()),
         }
@@ -101,7 +101,7 @@ impl DefaultStorage {
 
     /// Notes that a value was refused for the reason in `message`. Returns whether the value before it stays in force.
     pub fn refuse(&self, message: &str, source: ValueSource) -> bool {
-        let invalid = || Setting::Invalid(message.to_owned());
+        let invalid = || Given::Invalid(message.to_owned());
         match source {
             ValueSource::PhpIni => *PHP_INI_ERROR.write() = Some(message.to_owned()),
             ValueSource::Pool => drop(self.pool.replace(invalid())),

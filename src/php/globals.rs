@@ -105,23 +105,33 @@ impl Globals {
 
     /// The limiter on a storage, a DSN or `None` for `token_bucket.storage`, under what a section of the file of limits
     /// overrides.
-    #[inline(always)]
+    #[inline]
     pub fn limiter(
         &self,
         storage: Option<&[u8]>,
         overrides: Option<&Overrides>,
     ) -> Result<Rc<Limiter>> {
-        match self.limiters.find(storage, overrides) {
+        match self.find_limiter(storage, overrides) {
             Some(limiter) => Ok(limiter),
             None => self.make_limiter(storage, overrides),
         }
+    }
+
+    /// The limiter that was [made](Self::make_limiter) since a directive changed last.
+    #[inline(always)]
+    pub fn find_limiter(
+        &self,
+        storage: Option<&[u8]>,
+        overrides: Option<&Overrides>,
+    ) -> Option<Rc<Limiter>> {
+        self.limiters.find(storage, overrides)
     }
 
     /// The error is returned, not thrown: a fatal error while it is thrown (the memory limit) skips these frames, and a
     /// `RefCell` that they borrow would stay borrowed.
     #[cold]
     #[inline(never)]
-    fn make_limiter(
+    pub fn make_limiter(
         &self,
         storage: Option<&[u8]>,
         overrides: Option<&Overrides>,

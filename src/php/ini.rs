@@ -104,10 +104,9 @@ unsafe extern "C" fn set_storage(
     _: *mut c_void,
     stage: c_int,
 ) -> c_int {
-    let source = value_source(entry, value, stage);
-    set(value, stage, |value| {
-        let storage = &GLOBALS.get().storage;
-        storage.set(value, source).map_err(|what| {
+    set(value, stage, |text| {
+        let (storage, source) = (&GLOBALS.get().storage, value_source(entry, value, stage));
+        storage.set(text, source).map_err(|what| {
             let error = format!("{} must be {what}", STORAGE.to_string_lossy());
             match storage.refuse(&error, source) {
                 true => {

@@ -47,19 +47,23 @@ pub fn parse_storage_argument(call: &Call) -> Result<Backend, Thrown> {
 #[inline(always)]
 fn limiter_on(dsn: Option<&ZendStr>) -> Result<Rc<Limiter>, Thrown> {
     let dsn = dsn.map(ZendStr::as_bytes);
-    GLOBALS.get().limiter(dsn, None).map_err(|error| throw(dsn, error))
+    match GLOBALS.get().find_limiter(dsn, None) {
+        Some(limiter) => Ok(limiter),
+        None => make_limiter(dsn),
+    }
 }
 
-/// Throws. The usual mistake is an identifier in this place.
 #[cold]
-fn throw(dsn: Option<&[u8]>, error: Error) -> Thrown {
-    match dsn.is_none_or(|dsn| looks_like_dsn(&String::from_utf8_lossy(dsn))) {
-        true => error,
-        false => Error::configuration(format!(
-            "{error}; the first argument is the storage, the second the identifier"
-        )),
-    }
-    .into()
+#[inline(never)]
+fn make_limiter(dsn: Option<&[u8]>) -> Result<Rc<Limiter>, Thrown> {
+    let made = GLOBALS.get().make_limiter(dsn, None);
+    Ok(made.map_err(|error| match dsn {
+        // The usual mistake is an identifier in this place.
+        Some(dsn) if !looks_like_dsn(&String::from_utf8_lossy(dsn)) => Error::configuration(
+            format!("{error}; the first argument is the storage, the second the identifier"),
+        ),
+        _ => error,
+    })?)
 }
 
 /// Throws if a storage written in PHP is given to a limit that is no token bucket.

@@ -11,7 +11,6 @@ use crate::guard::{Event, Report};
 use crate::limit::{Limit, Op};
 use crate::settings::Settings;
 use crate::store::{Answer, Store};
-use std::rc::Rc;
 
 /// What happened in a call beside its answer. Not the report itself: a reference to it would keep it in memory (`make bench`,
 /// `check()`).
@@ -47,12 +46,12 @@ impl Incidents {
 /// Counts the calls on a limiter.
 pub struct CallStatistics {
     statistics: Statistics,
-    settings: Rc<Settings>,
+    settings: Settings,
 }
 
 impl CallStatistics {
     /// Counts by `statistics`, by the settings of the limiter.
-    pub const fn new(statistics: Statistics, settings: Rc<Settings>) -> Self {
+    pub const fn new(statistics: Statistics, settings: Settings) -> Self {
         Self { statistics, settings }
     }
 
