@@ -20,8 +20,8 @@ use modelled::Modelled;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use token_bucket::guard::leases::{Fetch, LeaseKey, Step};
-use token_bucket::store::shm::set::{Set, WAYS};
-use token_bucket::store::shm::word::Word;
+use token_bucket::mapped::set::{Set, WAYS};
+use token_bucket::mapped::word::Word;
 
 const SECOND: u64 = 1_000_000_000;
 const NOW: u64 = 1_000 * SECOND;

@@ -67,9 +67,9 @@ use loom::thread;
 use modelled::Modelled;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use token_bucket::limit::{Op, Span, State, TokenBucket};
+use token_bucket::mapped::word::Word;
 use token_bucket::store::shm::held;
 use token_bucket::store::shm::slot::{HeldSlot, Slot};
-use token_bucket::store::shm::word::Word;
 
 type Set = Arc<Vec<Modelled>>;
 
@@ -600,11 +600,11 @@ const HASH: u64 = 0x1234_5678_9abc_def0;
 mod window {
     use super::{EARLIER, HASH, INTERVAL, Modelled, NOW, Places, Word};
     use std::cell::Cell;
-    pub use token_bucket::store::shm::set::Set;
+    pub use token_bucket::mapped::set::Set;
 
     use token_bucket::limit::{Decision, Op, Place, SlidingWindow, Span, State};
+    use token_bucket::mapped::set;
     use token_bucket::store::shm::hits::{self, WindowInTable};
-    use token_bucket::store::shm::set;
     use token_bucket::store::shm::slot::Slot;
     use token_bucket::store::shm::statistics::TableStatistics;
 

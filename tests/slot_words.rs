@@ -9,10 +9,10 @@ use portable_atomic::AtomicU128;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use token_bucket::limit::{Op, TokenBucket};
+use token_bucket::mapped::set::WAYS;
+use token_bucket::mapped::word::Word;
 use token_bucket::store::shm::held;
-use token_bucket::store::shm::set::WAYS;
 use token_bucket::store::shm::slot::{HeldSlot, Slot};
-use token_bucket::store::shm::word::Word;
 
 const THREADS: usize = 4;
 /// Fewer under Miri, which takes a thousand times as long.

@@ -24,7 +24,7 @@ use modelled::Modelled;
 use std::sync::Mutex as Plain;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use token_bucket::limit::{State, StoredState};
-use token_bucket::store::shm::word::Word;
+use token_bucket::mapped::word::Word;
 use token_bucket::store::swap::basis::{Basis, BasisState};
 use token_bucket::store::swap::batch::{Caller, Sleep, Step, extend, release};
 use token_bucket::store::swap::key_record::{Batch, Batches, Bell, KeyRecord, Share};

@@ -7,7 +7,7 @@ use token_bucket::guard::denials;
 use token_bucket::guard::denials::KnownDenial;
 use token_bucket::guard::leases::{LeaseKey, Step};
 use token_bucket::limit::{Decision, Limit, Op, Span, State, TokenBucket, apply};
-use token_bucket::store::shm::set::{Set, WAYS, locate};
+use token_bucket::mapped::set::{Set, WAYS, locate};
 
 /// The sets of a file of leases, and of the denials in a file of a host, at their default sizes.
 const SETS: usize = 8_160;

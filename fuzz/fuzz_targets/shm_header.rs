@@ -7,10 +7,10 @@ use libfuzzer_sys::fuzz_target;
 use portable_atomic::Ordering;
 use std::os::unix::fs::FileExt;
 use token_bucket::clock::boot_time;
-use token_bucket::guard::breakers::Breakers;
+use token_bucket::guard::store_record;
+use token_bucket::mapped::set::Set;
 use token_bucket::mapped::{self, Area, MIN_SIZE, Purpose};
 use token_bucket::statistics::{NameSource, RecordHandle, Records};
-use token_bucket::store::shm::set::Set;
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::table_file::{HEADER, file, location};
 
@@ -38,8 +38,12 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let areas = [Area::Buckets, Area::Denials];
     let words = areas.into_iter().flat_map(|area| region.area::<Set>(area)).flat_map(|set| &set.0);
     let sum = words.fold(0, |sum, word| sum ^ word.load(Ordering::Relaxed));
-    let (records, breakers) = (Records::new(&region), Breakers::in_file(&region));
-    std::hint::black_box((sum, records.snapshot(boot_time()), breakers.count_open(boot_time())));
+    let (records, stores) = (Records::new(&region), store_record::records(&region));
+    std::hint::black_box((
+        sum,
+        records.snapshot(boot_time()),
+        store_record::list(stores, boot_time()),
+    ));
     let counter = records.find_or_claim(b"tb:", b"a", NameSource::BeforeColon);
     assert!(counter == RecordHandle::default() || records.get(counter).is_some());
     Ok(())

@@ -1,4 +1,4 @@
-//! What a host knows of its servers, in a file with a valid header, any breakers and any words.
+//! What a host knows of its servers, in a file with a valid header, any record of the store and any words.
 
 #![no_main]
 
@@ -11,21 +11,20 @@ use std::os::unix::fs::FileExt;
 use token_bucket::clock::boot_time;
 use token_bucket::dsn::Secret;
 use token_bucket::guard::denials::KnownDenial;
+use token_bucket::guard::gate::GateEntry;
 use token_bucket::guard::{Host, HostFiles};
-use token_bucket::mapped::{FileSettings, MIN_SIZE, Purpose};
+use token_bucket::mapped::claimed;
+use token_bucket::mapped::{FileSettings, MIN_SIZE, Purpose, STORE_SIZE};
 use token_bucket::net::Timeouts;
 use token_bucket::store::{LimitKind, Request, Time};
 use token_bucket_fuzz::calls::{is_busy, keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 use token_bucket_fuzz::table_file::{
-    HEADER, IDS, SET, WAYS, file, hash, key, locate, locate_place, word, write,
+    HEADER, IDS, SECRET, SET, WAYS, file, hash, key, locate, locate_place, word, write,
 };
 
-const BREAKERS_AT: u64 = 256;
-const BREAKERS: u64 = 256;
-/// The size of one.
-const BREAKER: u64 = 32;
 const STORE: &str = "a server";
+const SECOND: u64 = 1_000_000_000;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = run(&mut Unstructured::new(bytes));
@@ -37,15 +36,18 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let mut hasher = SipHasher13::new();
     hasher.write(STORE.as_bytes());
     let domain = hasher.finish().max(1);
-    let sixteenth = (MIN_SIZE - HEADER) / SET / 16;
+    let (sets, of_store) = ((MIN_SIZE - HEADER) / SET, STORE_SIZE as u64 / SET);
+    let stores = sets / 4 / of_store * of_store;
+    let sixteenth = (sets - stores) / 16;
+    let [buckets, denials, end] = [0, 13, 15].map(|nth| stores + nth * sixteenth);
     let limit = limit(u)?;
     let kind = LimitKind::from(&limit);
     for id in IDS {
         let hash = hash(id, kind, domain);
         // The bucket, or some places of a sliding window; and what is known of a denial.
         let places = if kind == LimitKind::SlidingWindow { 3 } else { 1 };
-        let own = (0..places).map(|place| locate_place(hash, place, 0, 13 * sixteenth));
-        for (at, tag) in own.chain([locate(hash, 13 * sixteenth, 15 * sixteenth)]) {
+        let own = (0..places).map(|place| locate_place(hash, place, buckets, denials));
+        for (at, tag) in own.chain([locate(hash, denials, end)]) {
             let mut words = [0; WAYS];
             for to in &mut words {
                 *to = word(u, &[tag], now)?;
@@ -53,19 +55,17 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             write(&file, at, words);
         }
     }
-    let breakers: [[u64; 3]; 4] = u.arbitrary()?;
-    for (i, [until, answered_at, failed_at]) in breakers.into_iter().enumerate() {
-        let id = domain.wrapping_add((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1);
-        let offset = BREAKERS_AT + (id % BREAKERS) * BREAKER;
-        let state = u128::from(id) << 64 | u128::from(until);
-        let times = u128::from(failed_at) << 64 | u128::from(answered_at);
-        for (at, word) in [(offset, state), (offset + 16, times)] {
-            file.write_all_at(&word.to_ne_bytes(), at).expect("within the file");
-        }
+    // The record of the store, with any words in it.
+    let mut hasher = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
+    hasher.write_u64(domain);
+    let words: [(u8, u64); 16] = u.arbitrary()?;
+    let words = words.map(|(at, word)| (u64::from(at) % (STORE_SIZE as u64 / 8), word));
+    for (at, word) in words.into_iter().chain([(0, claimed::id(hasher.finish()))]) {
+        file.write_all_at(&word.to_ne_bytes(), HEADER + at * 8).expect("within the file");
     }
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
     let files = HostFiles::new(&files);
-    let host = Host::new(STORE.as_bytes(), STORE.to_owned(), 1, Secret(String::new()), &files);
+    let host = Host::new(STORE.as_bytes(), STORE.to_owned(), Secret(String::new()), &files);
     for _ in 0..32 {
         if u.is_empty() {
             break;
@@ -74,14 +74,20 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let key = key(u.choose(&IDS)?, kind, &key_hash);
         let breaker = u.int_in_range(0..=4)?;
         match u.int_in_range(0..=6u8)? {
-            0 => drop(host.access(breaker, Timeouts::default())),
+            0 => drop(host.record(|it| it.breaker(breaker).access(now, SECOND))),
             1 => {
-                let access = host.access(breaker, Timeouts::default());
-                host.note_failure(breaker, access, "no answer", time(u, now)?);
+                let (failed_at, answered_at) = (time(u, now)?, time(u, now)?);
+                host.record(|it| {
+                    let access = it.breaker(breaker).access(now, SECOND);
+                    it.note_failure(breaker, access, "no answer", failed_at, now);
+                    it.note_answer(answered_at)
+                });
             }
             2 => {
-                let (access, sent) = (host.access(breaker, Timeouts::default()), boot_time());
-                host.note_success(breaker, access, sent, Timeouts::default());
+                let place = host.record(|it| it.gate.enter(now, SECOND));
+                if let Some(GateEntry::Place(place)) = place {
+                    host.record(|it| it.gate.leave(place, breaker == 0));
+                }
             }
             3 => {
                 let (at, sent) = (time(u, now)?, boot_time());

@@ -6,7 +6,7 @@ use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use portable_atomic::AtomicU128;
 use token_bucket::guard::leases::{Fetch, LeaseKey, Step};
-use token_bucket::store::shm::set::Set;
+use token_bucket::mapped::set::Set;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = run(&mut Unstructured::new(bytes));

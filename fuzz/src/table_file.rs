@@ -10,9 +10,10 @@ use std::hash::Hasher;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use token_bucket::limit::{MAX_REFILL, Span, State};
+use token_bucket::mapped::set::TAG_BITS;
 use token_bucket::mapped::{self, Location, MIN_SIZE, Purpose};
 use token_bucket::statistics::FILE_SIZE;
-use token_bucket::store::shm::slot::{HeldSlot, Slot, TAG_BITS};
+use token_bucket::store::shm::slot::{HeldSlot, Slot};
 use token_bucket::store::{Key, KeyHash, LimitKind};
 
 /// The length of a header.

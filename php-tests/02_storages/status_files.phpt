@@ -20,7 +20,7 @@ $names = fn (): string => json_encode(array_map(fn (array $table): string => "$t
 echo $names(), "\n";
 
 // A table of permits that comes and goes while two processes ask.
-$file = "$folder/default.permits.v9";
+$file = "$folder/default.permits.v10";
 rename($file, "$folder/kept");
 $children = [];
 for ($i = 0; $i < 2; $i++) {
@@ -47,18 +47,18 @@ echo "$made files made\n";
 rename("$folder/kept", $file);
 
 // What is no table.
-foreach (["\e[31mred.v9", "two\nlines.v9", '.v9', '.permits.v9', 'a.b.v9', 'a b.v9', str_repeat('a', 65) . '.v9', "\xff.v9", 'default.v3'] as $name) {
-    copy("$folder/default.v9", "$folder/$name");
+foreach (["\e[31mred.v10", "two\nlines.v10", '.v10', '.permits.v10', 'a.b.v10', 'a b.v10', str_repeat('a', 65) . '.v10', "\xff.v10", 'default.v3'] as $name) {
+    copy("$folder/default.v10", "$folder/$name");
 }
-file_put_contents("$folder/empty.v9", '');
-file_put_contents("$folder/random.v9", random_bytes(1 << 17));
-file_put_contents("$folder/zeros.permits.v9", str_repeat("\0", 1 << 20));
-mkdir("$folder/folder.v9");
-posix_mkfifo("$folder/fifo.v9", 0600);
-symlink('default.v9', "$folder/link.v9");
-symlink("$folder/nothing.v9", "$folder/dangling.v9");
-copy("$folder/default.v9", "$folder/shown.v9");
-chmod("$folder/shown.v9", 0644);
+file_put_contents("$folder/empty.v10", '');
+file_put_contents("$folder/random.v10", random_bytes(1 << 17));
+file_put_contents("$folder/zeros.permits.v10", str_repeat("\0", 1 << 20));
+mkdir("$folder/folder.v10");
+posix_mkfifo("$folder/fifo.v10", 0600);
+symlink('default.v10', "$folder/link.v10");
+symlink("$folder/nothing.v10", "$folder/dangling.v10");
+copy("$folder/default.v10", "$folder/shown.v10");
+chmod("$folder/shown.v10", 0644);
 echo $names(), ' ', preg_match_all('/^token_bucket_table_slots\{/m', prometheus()), "\n";
 foreach (status()['shared_memory_errors'] as $error) {
     echo str_replace("$folder/", '', $error), "\n";
@@ -68,8 +68,8 @@ foreach (status()['shared_memory_errors'] as $error) {
 ["default buckets 1","default permits 1"]
 0 files made
 ["default buckets 1","default permits 1"] 2
-Shared memory dangling.v9 is a symbolic link; remove it
-Shared memory fifo.v9 is not a regular file; remove it
-Cannot open shared memory folder.v9: Is a directory (os error 21)
-Shared memory link.v9 is a symbolic link; remove it
-Shared memory shown.v9 is open to other users; remove it
+Shared memory dangling.v10 is a symbolic link; remove it
+Shared memory fifo.v10 is not a regular file; remove it
+Cannot open shared memory folder.v10: Is a directory (os error 21)
+Shared memory link.v10 is a symbolic link; remove it
+Shared memory shown.v10 is open to other users; remove it

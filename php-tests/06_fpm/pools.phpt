@@ -35,5 +35,5 @@ value: left 3
 memory: left 4
 memory: left 3
 first: left 2
-default.v9
-mine.v9
+default.v10
+mine.v10

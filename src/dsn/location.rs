@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// The most servers that a DSN names: memcached has a breaker for each, of 256 that a host has.
+/// The most servers that a DSN names.
 const MAX_SERVERS: usize = 100;
 
 /// The form of a scheme, and the port of hosts that name none.

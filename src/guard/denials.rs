@@ -18,7 +18,7 @@
 //! noted any more.
 
 use crate::limit::SECOND;
-use crate::store::shm::slot::TAG_BITS;
+use crate::mapped::set::TAG_BITS;
 use portable_atomic::{AtomicU128, Ordering};
 
 /// How long a denial is valid at most, in nanoseconds.

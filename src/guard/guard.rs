@@ -2,10 +2,10 @@
 //! while its servers fail.
 
 use super::asked::Asked;
-use super::breakers::Access;
+use super::breaker::Access;
 use super::deny_cache;
 use super::event::Event;
-use super::gates::GateEntry;
+use super::gate::GateEntry;
 use super::host::Host;
 use super::local_failures::Pause;
 use super::no_answer::{NoAnswer, PolicyAnswers, answers_to};
@@ -151,12 +151,15 @@ impl Guard {
                 "this process could not ask {name} a moment ago; it tries again in {left:.1} s"
             ));
         }
-        let mut access = self.host.access(breaker, timeouts);
+        let access =
+            |longest| self.host.record(|it| it.breaker(breaker).access(boot_time(), longest));
+        let mut access = access(timeouts.longest()).unwrap_or(Access::Granted);
         // A process that could connect no more may have opened the breaker. And one whose connection is lost must pass
         // the gate once the server is back.
         if matches!(access, Access::Denied { .. })
             && store.keeps_connection(breaker)
-            && self.host.may_try_connection(breaker)
+            && self.host.record(|it| it.breaker(breaker).may_try_connection(boot_time()))
+                == Some(true)
         {
             access = Access::Connected;
         }
@@ -170,7 +173,7 @@ impl Guard {
         let longest_wait = if pause.is_some() { Duration::ZERO } else { timeouts.at_gate() };
         let gate = self.enter_gate(timeouts, longest_wait);
         if gate == GateEntry::Full {
-            self.host.give_back(breaker, access);
+            self.host.record(|it| it.breaker(breaker).give_back(access, boot_time()));
             if pause.is_none() {
                 self.host.local.note_waiting(breaker, boot_time());
             }
@@ -194,7 +197,8 @@ impl Guard {
         if let GateEntry::Place(place) = gate {
             let has_failed =
                 |error: &Error| matches!(error.kind(), ErrorKind::Storage | ErrorKind::Local);
-            self.host.leave_gate(place, !answer.as_ref().is_err_and(has_failed));
+            let has_connected = !answer.as_ref().is_err_and(has_failed);
+            self.host.record(|it| it.gate.leave(place, has_connected));
         }
         let mut ended = EndedCall { store, host: &self.host, asked, access, event };
         match answer {
@@ -232,7 +236,8 @@ impl Guard {
         }
         let (mut wait, end) = (FIRST_WAIT_TO_CONNECT, Instant::now() + longest_wait);
         loop {
-            let entry = self.host.enter_gate(timeouts);
+            let entry = self.host.record(|it| it.gate.enter(boot_time(), timeouts.longest()));
+            let entry = entry.unwrap_or(GateEntry::WithoutGate);
             let left = end.saturating_duration_since(Instant::now());
             if entry != GateEntry::Full || left.is_zero() {
                 return entry;

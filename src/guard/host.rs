@@ -1,33 +1,30 @@
 //! What the processes of a host share about the servers they ask: breakers, denials, leases,
 //! and buckets for when a server fails.
 
-use super::breakers::{Access, Breakers, FailureMeaning};
 use super::denials;
 use super::denials::KnownDenial;
 use super::distance::FarServers;
-use super::gates::{GateEntry, GatePlace, Gates};
 use super::host_files::HostFiles;
 use super::leases::LeaseKey;
 use super::local_failures::LocalFailures;
 use super::rediscovery::Rediscovery;
 use super::refusal_warnings::RefusalWarnings;
-use super::servers::{Servers, StoreOnServers};
+use super::store_record::{StoreRecord, count_down, find_or_claim, records};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::{Limit, SECOND};
+use crate::mapped::claimed;
+use crate::mapped::set::{Set, locate};
 use crate::mapped::{self, Area, MappedFile, Region};
-use crate::net::Timeouts;
 use crate::store::shm::SharedMemory;
 use crate::store::shm::keys::Keys;
 use crate::store::shm::permits::SharedPermits;
-use crate::store::shm::set::{Set, locate};
 use crate::store::{Answer, Key, Permits, Request, Store};
 use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;
 use std::rc::Rc;
-use std::time::Duration;
 
 /// What the processes of this host know of a server, or of several that are one store.
 ///
@@ -36,8 +33,6 @@ use std::time::Duration;
 pub struct Host {
     /// The kind of store and its servers.
     name: String,
-    /// How many breakers the store has.
-    breakers: u64,
     /// What keeps the store's keys apart from others in the files.
     domain: u64,
     memory: SharedMemory,
@@ -47,9 +42,11 @@ pub struct Host {
     leases: Rc<MappedFile>,
     /// The keys of the leases.
     lease_keys: Keys,
-    /// The breakers depend on the passwords: a process with an old password, which the server
+    /// The record depends on the passwords: a process with an old password, which the server
     /// refuses, must not keep processes with the new one from it.
     passwords: Secret,
+    /// Where the store's record was last, in the file of this number.
+    record: Cell<RecordPlace>,
     /// The servers that this process alone cannot ask.
     pub local: LocalFailures,
     /// When this process looks anew for a server that can be written to.
@@ -66,28 +63,30 @@ pub struct Host {
     note_use_at: Cell<u64>,
 }
 
+/// Where the record of a store is.
+#[derive(Clone, Copy, Default)]
+struct RecordPlace {
+    /// The number of the file, as [`MappedFile::number`] counts; 0 before the first.
+    file: u32,
+    id: u64,
+    index: usize,
+}
+
 impl Host {
-    /// What is known of the store of this identity, which has so many breakers, to callers with these passwords.
-    /// Messages call it `name`.
-    pub fn new(
-        identity: &[u8],
-        name: String,
-        breakers: u64,
-        passwords: Secret,
-        files: &HostFiles,
-    ) -> Self {
+    /// What is known of the store of this identity to callers with these passwords. Messages call it `name`.
+    pub fn new(identity: &[u8], name: String, passwords: Secret, files: &HostFiles) -> Self {
         let mut hasher = SipHasher13::new();
         hasher.write(identity);
         let domain = hasher.finish().max(1);
         Self {
             name,
-            breakers,
             domain,
             memory: SharedMemory::in_file(Rc::clone(&files.host), domain),
             permits: SharedPermits::in_table(Rc::clone(&files.permits), domain),
             leases: Rc::clone(&files.leases),
             lease_keys: Keys::new(domain),
             passwords,
+            record: Cell::default(),
             local: LocalFailures::default(),
             rediscovery: Rediscovery::default(),
             far: FarServers::default(),
@@ -152,102 +151,38 @@ impl Host {
         self.memory.decide(request)
     }
 
-    /// Whether a call with these time-outs may ask the server that answers for this breaker.
-    pub fn access(&self, breaker: u64, timeouts: Timeouts) -> Access {
-        self.with_breaker(breaker, |breakers, id| {
-            breakers.access(id, boot_time(), timeouts.longest())
-        })
-        .unwrap_or(Access::Granted)
-    }
-
-    /// Whether a process may ask the server on a connection that the server has not closed, although this breaker is open.
-    pub fn may_try_connection(&self, breaker: u64) -> bool {
-        let may_try = |breakers: &Breakers, id| breakers.may_try_connection(id, boot_time());
-        self.with_breaker(breaker, may_try).unwrap_or(false)
-    }
-
-    /// Notes that a call with this access, sent at `sent`, failed at the server behind this breaker, and why. Returns what that means.
-    pub fn note_failure(
-        &self,
-        breaker: u64,
-        access: Access,
-        reason: &str,
-        sent: u64,
-    ) -> FailureMeaning {
-        let now = boot_time();
-        let note = |breakers: &Breakers, id| breakers.note_failure(id, access, sent, now);
-        let meaning = self.with_breaker(breaker, note).unwrap_or(FailureMeaning::OutageBegins);
-        self.note_reason(meaning, reason, now);
-        meaning
-    }
-
-    /// Notes that a write with this access, sent at `sent`, waited for a lock, as `reason` says. Returns what that means.
-    pub fn note_waiting_write(
-        &self,
-        breaker: u64,
-        access: Access,
-        reason: &str,
-        sent: u64,
-    ) -> FailureMeaning {
-        let now = boot_time();
-        let note = |breakers: &Breakers, id| breakers.note_waiting_write(id, access, sent, now);
-        let meaning = self.with_breaker(breaker, note).unwrap_or(FailureMeaning::CallAlone);
-        self.note_reason(meaning, reason, now);
-        meaning
-    }
-
-    /// Notes that the server answered the process that had this access, which asked at `sent`. If the answer came in time, the
-    /// server answers now, even if other processes have found it down meanwhile.
-    pub fn note_success(&self, breaker: u64, access: Access, sent: u64, timeouts: Timeouts) {
-        let now = boot_time();
-        let in_time = now.saturating_sub(sent) <= timeouts.call.as_nanos() as u64;
-        let access = if in_time && access == Access::Granted { Access::Connected } else { access };
-        self.with_breaker(breaker, |breakers, id| breakers.note_success(id, access, now));
-    }
-
-    /// Notes that the process that had this access could not ask the server.
-    pub fn give_back(&self, breaker: u64, access: Access) {
-        self.with_breaker(breaker, |breakers, id| breakers.give_back(id, access, boot_time()));
-    }
-
-    /// Whether this process may connect to the store's servers now, with these time-outs.
-    pub fn enter_gate(&self, timeouts: Timeouts) -> GateEntry {
-        self.with_gates(|gates, id| gates.enter(id, boot_time(), timeouts.longest()))
-            .unwrap_or(GateEntry::WithoutGate)
-    }
-
-    /// Notes that this process has connected to a server, or failed to.
-    pub fn leave_gate(&self, place: GatePlace, has_connected: bool) {
-        self.with_gates(|gates, id| gates.leave(id, place, has_connected));
-    }
-
-    fn with_gates<R>(&self, work: impl FnOnce(&Gates, u64) -> R) -> Option<R> {
-        self.with_region(|region| work(Gates::in_file(region), self.breaker_id(0, region)))
-    }
-
-    /// Runs `work` on the breakers, with the id of this breaker.
-    pub(super) fn with_breaker<R>(
-        &self,
-        breaker: u64,
-        work: impl FnOnce(&Breakers, u64) -> R,
-    ) -> Option<R> {
-        self.with_region(|region| work(Breakers::in_file(region), self.breaker_id(breaker, region)))
-    }
-
-    fn breaker_id(&self, breaker: u64, region: &Region) -> u64 {
-        let Secret(passwords) = &self.passwords;
-        let login = match passwords.is_empty() {
-            true => 0,
-            // Hashed with the file's secret: a user that can see the id must not be able to test
-            // passwords on it.
-            false => {
-                let [low, high] = region.secret();
-                let mut hasher = SipHasher13::new_with_keys(low, high);
-                hasher.write(passwords.as_bytes());
-                hasher.finish()
+    /// Runs `work` on the record of the store. None if no file can be had, or it has no room.
+    pub fn record<R>(&self, work: impl FnOnce(&StoreRecord) -> R) -> Option<R> {
+        self.with_region(|region| {
+            let (records, file) = (records(region), self.memory.file().number());
+            let place = self.record.get();
+            if place.file == file
+                && let Some(record) = records.get(place.index).and_then(|it| it.get(place.id))
+            {
+                return Some(work(record));
             }
-        };
-        Breakers::id(self.domain.wrapping_add(login), breaker)
+            let id = self.record_id(region);
+            let (index, record) = find_or_claim(records, id, &self.name, boot_time())?;
+            self.record.set(RecordPlace { file, id, index });
+            Some(work(record))
+        })?
+    }
+
+    /// The id of the store's record in a file.
+    fn record_id(&self, region: &Region) -> u64 {
+        let Secret(passwords) = &self.passwords;
+        // Hashed with the file's secret: a user that can see the id must not be able to test passwords on it.
+        let [low, high] = region.secret();
+        let mut hasher = SipHasher13::new_with_keys(low, high);
+        hasher.write_u64(self.domain);
+        hasher.write(passwords.as_bytes());
+        claimed::id(hasher.finish())
+    }
+
+    /// A reason of a failure without the name of the store, which stands before it wherever it is shown.
+    pub fn without_name<'a>(&self, reason: &'a str) -> &'a str {
+        let rest = reason.strip_prefix(&self.name).unwrap_or(reason);
+        rest.strip_prefix(": ").unwrap_or(rest)
     }
 
     /// The denial that is known of a bucket, by this host's clock.
@@ -273,29 +208,19 @@ impl Host {
         })?
     }
 
-    /// Notes the reason of an outage for operators.
-    fn note_reason(&self, meaning: FailureMeaning, reason: &str, now: u64) {
-        if matches!(meaning, FailureMeaning::OutageBegins | FailureMeaning::OutageContinues) {
-            // Each time: the process that began the outage may have died before it noted that.
-            self.with_server_record(|servers, store, _| servers.note_down(&store, reason, now));
-        }
-    }
-
     /// Notes about once a second that this process calls the store, whether the store is asked or not.
     #[inline]
     pub fn note_call(&self, now: u64) {
-        if now < self.note_call_at.get() {
-            return;
+        if now >= self.note_call_at.get() {
+            self.note_call_at.set(now + SECOND);
+            self.record(|it| it.note_call(now));
         }
-        self.note_call_at.set(now + SECOND);
-        self.with_region(|region| self.note_call_in(region, now));
     }
 
-    /// Notes in the file of a host that a process calls the store.
-    #[cold]
+    /// Notes in the file of a host that a process calls the store. A store of which nothing is known there gets no record.
     pub(super) fn note_call_in(&self, file: &Region, now: u64) {
-        if let Some(servers) = Servers::in_file(file) {
-            servers.note_call(self.breaker_id(0, file), now);
+        if let Some((_, record)) = claimed::find(records(file), self.record_id(file)) {
+            record.note_call(now);
         }
     }
 
@@ -309,79 +234,22 @@ impl Host {
         is_due
     }
 
-    /// Notes that the store has answered this process. Returns how long the servers did not answer, to the one process
-    /// that finds that an outage has ended.
-    pub fn note_use(&self, now: u64) -> Option<u64> {
-        self.with_server_record(|servers, store, breakers| {
-            servers.note_answer(&store, breakers, now)
-        })?
-    }
-
-    /// Notes how long a round trip to the store takes.
-    pub fn note_round_trip(&self, took: Duration) {
-        let now = boot_time();
-        self.with_server_record(|servers, store, _| servers.note_round_trip(&store, took, now));
-    }
-
-    /// Notes that this host's clock is so far behind that of another host. Returns whether no process of this host has noted
-    /// that for an hour.
-    pub fn note_clock_behind(&self, behind: Duration) -> bool {
-        self.with_server_record(|servers, store, _| {
-            servers.note_clock_behind(&store, behind, boot_time())
-        })
-        .unwrap_or(true)
-    }
-
-    /// Notes at `now` that this process could not ask the store, for a reason of its own.
-    pub fn note_unable(&self, reason: &str, now: u64) {
-        self.with_server_record(|servers, store, _| servers.note_unable(&store, reason, now));
-    }
-
     /// Notes that a server let this process write in a call that began at `now`.
     #[inline]
     pub fn note_write(&self, now: u64) {
         if self.rediscovery.note_write(now) {
-            self.with_server_record(|servers, store, _| servers.note_write(&store, now));
+            self.record(|it| it.note_write(now));
         }
-    }
-
-    /// Notes at `now` that this process finds only servers that must not be written to. Returns whether that begins an outage.
-    pub fn note_unwritable(&self, reason: &str, now: u64) -> bool {
-        self.with_server_record(|servers, store, _| servers.note_unwritable(&store, reason, now))
-            .unwrap_or(false)
     }
 
     /// Whether the servers say at `now` that they must not be written to.
     pub fn is_unwritable(&self, now: u64) -> bool {
-        self.rediscovery.is_refused(now)
-            || self.with_server_record(|servers, store, _| servers.is_unwritable(&store, now))
-                == Some(true)
-    }
-
-    /// Ends an outage if the servers have answered since. Returns how long they did not, to the one process that
-    /// finds it. Called before a failure is noted, too: else an outage that ended while no process asked would go on.
-    pub fn end_outage(&self, now: u64) -> Option<u64> {
-        self.with_server_record(|servers, store, breakers| {
-            servers.end_outage(&store, breakers, now)
-        })?
-    }
-
-    /// Runs `work` on the records of servers.
-    #[cold]
-    fn with_server_record<R>(
-        &self,
-        work: impl FnOnce(&Servers, StoreOnServers, &Breakers) -> R,
-    ) -> Option<R> {
-        self.with_region(|region| {
-            let (id, breakers) = (self.breaker_id(0, region), self.breakers);
-            let store = StoreOnServers { id, breakers, name: self.name.clone() };
-            Some(work(Servers::in_file(region)?, store, Breakers::in_file(region)))
-        })?
+        self.rediscovery.is_refused(now) || self.record(|it| it.is_unwritable(now)) == Some(true)
     }
 
     /// The rows on this host's servers in phpinfo().
     pub fn describe(&self) -> Vec<(&'static str, String)> {
-        let count = |region: &Region| Breakers::in_file(region).count_open(boot_time());
+        let count = |region: &Region| count_down(records(region), boot_time());
         // For information no file is made; without one there is memory of this process, if a call has needed it.
         let file = self.memory.file();
         let _ = file.open_existing();

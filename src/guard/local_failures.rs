@@ -3,7 +3,7 @@
 //!
 //! Another process of this host may reach such a server, so the breakers that all share stay closed.
 
-use super::breakers::SHORTEST_SILENCE;
+use super::breaker::SHORTEST_SILENCE;
 use crate::limit::SECOND;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

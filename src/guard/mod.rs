@@ -3,20 +3,20 @@
 //! * [`guard`]: asks the store, unless it need not or must not be asked; [`asked`]: what a call asks; [`outcome`]: how it ended;
 //!   [`no_answer`]: what answers in its place
 //! * [`report`]: how a call ended; [`event`]: what it has to tell beside its answer
-//! * [`host`]: what the processes of a host share about servers: [`breakers`], [`gates`] for connections, [`denials`]
-//!   (answered by [`deny_cache`]), [`leases`] (taken and given by [`leasing`]), and [`servers`] for operators
-//!   (listed by [`server_list`]); [`host_files`]: where
+//! * [`host`]: what the processes of a host share about a store: a [`store_record`] with a [`breaker`] for each server, a [`gate`] for
+//!   connections and what operators see (listed by [`server_list`]), [`denials`] (answered by [`deny_cache`]), and
+//!   [`leases`] (taken and given by [`leasing`]); [`host_files`]: where
 //! * [`writes`]: writes that wait for a lock while reads are answered
 //! * [`local_failures`], [`rediscovery`], [`refusal_warnings`]: what one process keeps of them; [`distance`]: how far they are
 //! * [`stores`]: opens the store of a DSN and its guard, once for each worker
 
 mod asked;
-pub mod breakers;
+pub mod breaker;
 pub mod denials;
 mod deny_cache;
 mod distance;
 mod event;
-pub mod gates;
+pub mod gate;
 #[expect(clippy::module_inception, reason = "the module holds the type that the folder is about")]
 mod guard;
 mod host;
@@ -26,11 +26,12 @@ mod leasing;
 mod local_failures;
 mod no_answer;
 mod outcome;
+mod recent_time;
 mod rediscovery;
 mod refusal_warnings;
 mod report;
 mod server_list;
-mod servers;
+pub mod store_record;
 mod stores;
 mod writes;
 
@@ -43,7 +44,7 @@ pub use leasing::{correct, decide};
 pub use no_answer::{NoAnswer, PolicyAnswers, answers_to};
 pub use report::{DecidedBy, Report};
 pub use server_list::{forget_server, list_servers};
-pub use servers::ServerStatus;
+pub use store_record::ServerStatus;
 pub use stores::{OpenStore, Stores};
 
 #[cfg(test)]

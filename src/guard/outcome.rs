@@ -1,7 +1,7 @@
 //! How a call on the store ended: what that says of the server, of this process or of the call, and what there is to report.
 
 use super::asked::Asked;
-use super::breakers::{Access, FailureMeaning};
+use super::breaker::{Access, FailureMeaning};
 use super::event::Event;
 use super::host::Host;
 use super::no_answer::NoAnswer;
@@ -29,12 +29,24 @@ pub(super) struct EndedCall<'a> {
 impl EndedCall<'_> {
     /// Notes that the server answered.
     pub(super) fn note_answered(&mut self) {
-        let Asked { breaker, timeouts, sent, .. } = self.asked;
-        self.host.note_success(breaker, self.access, sent, timeouts);
-        self.host.local.note_reached(breaker);
-        if self.host.is_use_due(sent) {
+        self.note_reached();
+        if self.host.is_use_due(self.asked.sent) {
             self.note_use();
         }
+    }
+
+    /// Notes that this process has reached the server.
+    fn note_reached(&self) {
+        let Asked { breaker, timeouts, sent, .. } = self.asked;
+        let due = timeouts.due(sent);
+        self.host.record(|it| it.note_success(breaker, self.access, due, boot_time()));
+        self.host.local.note_reached(breaker);
+    }
+
+    /// Notes that this process could not ask the server.
+    fn give_back(&self) {
+        let Asked { breaker, .. } = self.asked;
+        self.host.record(|it| it.breaker(breaker).give_back(self.access, boot_time()));
     }
 
     /// Notes that the call was denied, though its write waited, which means `waited`; `consequence` is what the policy does.
@@ -56,10 +68,15 @@ impl EndedCall<'_> {
     #[cold]
     fn note_use(&mut self) {
         let Asked { breaker, sent, .. } = self.asked;
-        self.note_recovery(self.host.note_use(sent));
-        self.host.note_round_trip(self.store.round_trip(breaker));
+        let took = self.store.round_trip(breaker);
+        let outage = self.host.record(|it| {
+            it.note_round_trip(took, sent);
+            it.note_answer(sent)
+        });
+        self.note_recovery(outage.flatten());
         let behind = self.store.take_clock_behind();
-        if !behind.is_zero() && self.host.note_clock_behind(behind) {
+        let is_news = || self.host.record(|it| it.note_clock_behind(behind, sent)).unwrap_or(true);
+        if !behind.is_zero() && is_news() {
             let (name, seconds) = (self.store.name(), behind.as_secs_f64());
             self.event.get_or_insert_default().warnings.push(format!(
                 "{name}: the clock of this host is at least {seconds:.1} s behind that of another host: a limit counts by the clock that is \
@@ -77,12 +94,13 @@ impl EndedCall<'_> {
         waited: Option<FailureMeaning>,
         consequence: Option<&str>,
     ) -> NoAnswer {
-        let (host, asked, access) = (self.host, self.asked, self.access);
+        let (host, asked, access, now) = (self.host, self.asked, self.access, boot_time());
         let Asked { breaker, sent, timeouts, .. } = asked;
         let is_due =
             |reason: &str| consequence.is_some() && host.refusal_warnings.claim(reason, sent);
         let (kind, distance) = (error.kind(), asked.distance(self.store));
         let (reason, is_busy) = distance.explain(&error, &self.store.name(), timeouts);
+        let why = host.without_name(&reason);
         let warning_of = |waited| match waited {
             Some(FailureMeaning::OutageBegins) => Some(UNTIL_WRITTEN),
             Some(FailureMeaning::OutageContinues | FailureMeaning::Stall) => None,
@@ -94,13 +112,14 @@ impl EndedCall<'_> {
         };
         let until = match kind {
             ErrorKind::Storage => {
-                self.note_recovery(host.end_outage(boot_time()));
-                match host.note_failure(breaker, access, &reason, sent) {
+                self.note_recovery(host.record(|it| it.end_outage(now)).flatten());
+                let meaning = host.record(|it| it.note_failure(breaker, access, why, sent, now));
+                match meaning.unwrap_or(FailureMeaning::OutageBegins) {
                     FailureMeaning::OutageBegins => Some("; until a call succeeds, "),
                     FailureMeaning::OutageContinues | FailureMeaning::Stall => None,
                     FailureMeaning::CallAlone => {
                         let is_worth_a_warning =
-                            host.local.note_failed_alone(breaker, boot_time()) && is_due(&reason);
+                            host.local.note_failed_alone(breaker, now) && is_due(&reason);
                         is_worth_a_warning
                             .then_some(", while others are answered; until this process is, ")
                     }
@@ -108,44 +127,43 @@ impl EndedCall<'_> {
             }
             // Other processes may reach the server.
             ErrorKind::Local => {
-                host.give_back(breaker, access);
-                host.note_unable(&reason, boot_time());
-                let is_first = host.local.note_unable(breaker, boot_time());
+                self.give_back();
+                host.record(|it| it.note_unable(why, now));
+                let is_first = host.local.note_unable(breaker, now);
                 is_first.then_some("; until this process can ask it, ")
             }
             // The server is up, but too far for this limiter's time-outs.
             ErrorKind::Busy if distance.is_too_far(timeouts) => {
-                host.give_back(breaker, access);
-                host.note_round_trip(distance.round_trip);
-                host.note_unable(&reason, boot_time());
+                self.give_back();
+                host.record(|it| {
+                    it.note_round_trip(distance.round_trip, now);
+                    it.note_unable(why, now);
+                });
                 is_due(TOO_FAR).then_some("; until then, ")
             }
             // Other keys are not concerned, and it is not known whether the server is up.
             ErrorKind::Busy => {
-                host.give_back(breaker, access);
+                self.give_back();
                 warning_of(waited)
             }
             // The server is up, and other keys are not concerned.
             ErrorKind::Refused => {
-                host.note_success(breaker, access, sent, timeouts);
-                host.local.note_reached(breaker);
+                self.note_reached();
                 warning_of(waited)
             }
             // The server is up and denies, for that writes nothing. But another one may be the one to ask.
             ErrorKind::Unwritable => {
-                let now = boot_time();
                 let refusal = host.rediscovery.note_refusal(!host.local.has_reached(breaker), now);
-                host.note_success(breaker, access, sent, timeouts);
-                host.local.note_reached(breaker);
+                self.note_reached();
                 if refusal.must_rediscover {
                     self.store.rediscover();
                 }
-                let begins = refusal.is_confirmed && host.note_unwritable(&reason, now);
-                begins.then_some("; until there is a server that can be, ")
+                let begins = || host.record(|it| it.note_unwritable(why, now)) == Some(true);
+                (refusal.is_confirmed && begins())
+                    .then_some("; until there is a server that can be, ")
             }
             ErrorKind::Outdated => {
-                host.note_success(breaker, access, sent, timeouts);
-                host.local.note_reached(breaker);
+                self.note_reached();
                 return NoAnswer::without_asking(reason);
             }
             ErrorKind::Configuration => return NoAnswer::Error(error),

@@ -1,8 +1,7 @@
 //! The servers that processes of a host use, for operators: read from the host's file by a process that need not use one itself.
 
-use super::breakers::Breakers;
 use super::host::Host;
-use super::servers::{ServerStatus, Servers};
+use super::store_record::{ServerStatus, forget, list, records};
 use crate::clock::boot_time;
 use crate::mapped::{self, FileSettings, HOST, Location, Purpose, Region};
 
@@ -13,19 +12,12 @@ pub fn list_servers<'a>(
 ) -> Vec<ServerStatus> {
     let Some(file) = existing_file(files) else { return Vec::new() };
     configured.for_each(|host| host.note_call_in(&file, boot_time()));
-    servers_in(&file)
-}
-
-/// The servers in the host's file.
-pub(super) fn servers_in(file: &Region) -> Vec<ServerStatus> {
-    let list = |servers: &Servers| servers.list(Breakers::in_file(file), boot_time());
-    Servers::in_file(file).map(list).unwrap_or_default()
+    list(records(&file), boot_time())
 }
 
 /// Leaves the stores of this name out of that list until a process calls them. Returns whether there is one.
 pub fn forget_server(files: &FileSettings, name: &str) -> bool {
-    let forget = |file: &Region| Some(Servers::in_file(file)?.forget(name));
-    existing_file(files).as_ref().and_then(forget).unwrap_or(false)
+    existing_file(files).is_some_and(|file| forget(records(&file), name))
 }
 
 /// The file of what this host knows of servers. None if there is none, or it cannot be opened, which the list of tables

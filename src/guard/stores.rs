@@ -66,8 +66,8 @@ impl Stores {
             Target::Mysql(target) => Rc::new(Mysql::new(target.clone(), host_file())),
         };
         let files = self.host_files(files);
-        let (name, breakers, passwords) = (remote.name(), remote.breakers(), target.passwords());
-        let host = Host::new(&target.identity(), name, breakers, passwords, &files);
+        let (name, passwords) = (remote.name(), target.passwords());
+        let host = Host::new(&target.identity(), name, passwords, &files);
         OpenStore {
             store: Rc::clone(&remote) as Rc<dyn Store>,
             remote: Some((remote, Rc::new(host))),

@@ -102,10 +102,6 @@ impl RemoteStore for Server {
         (key.parts[0] == b"second").into()
     }
 
-    fn breakers(&self) -> u64 {
-        3
-    }
-
     fn writes(&self) -> Option<&Writes> {
         Some(&self.writes)
     }
@@ -146,7 +142,7 @@ pub fn host_in(files: &FileSettings) -> Rc<Host> {
 
 pub fn host_with_password(files: &FileSettings, password: &str) -> Host {
     let (name, password) = ("The server".to_owned(), Secret(password.to_owned()));
-    Host::new(b"server", name, 3, password, &HostFiles::new(files))
+    Host::new(b"server", name, password, &HostFiles::new(files))
 }
 
 /// What a process knows that has no shared memory.

@@ -3,8 +3,10 @@
 //! They are no outage: the server goes on denying. A breaker of their own sees that not every call waits for the lock. While it
 //! is open, calls that need no more than a read are answered by the store, and the others by the policy.
 
-use super::breakers::{Access, FailureMeaning};
+use super::breaker::{Access, FailureMeaning};
 use super::host::Host;
+use super::store_record::OF_WRITES;
+use crate::clock::boot_time;
 use crate::net::Timeouts;
 use crate::store::{RemoteStore, WriteOutcome};
 
@@ -15,7 +17,8 @@ pub(super) struct WriteAccess(Option<Access>);
 /// Tells a store whether the next call may write.
 pub(super) fn begin(store: &dyn RemoteStore, host: &Host, timeouts: Timeouts) -> WriteAccess {
     let Some(writes) = store.writes() else { return WriteAccess(None) };
-    let access = host.access(breaker_of(store), timeouts);
+    let access = host.record(|it| it.breaker(OF_WRITES).access(boot_time(), timeouts.longest()));
+    let access = access.unwrap_or(Access::Granted);
     writes.begin(!matches!(access, Access::Denied { .. }));
     WriteAccess(Some(access))
 }
@@ -30,25 +33,24 @@ pub(super) fn end(
     is_answered: bool,
 ) -> Option<FailureMeaning> {
     let (writes, access) = store.writes().zip(access)?;
-    let breaker = breaker_of(store);
-    match (writes.outcome(), is_answered) {
+    let now = boot_time();
+    host.record(|it| match (writes.outcome(), is_answered) {
         (WriteOutcome::Waited(reason), _) => {
-            return Some(host.note_waiting_write(breaker, access, &reason, sent));
+            Some(it.note_waiting_write(access, host.without_name(&reason), sent, now))
         }
         (WriteOutcome::Answered, true) => {
-            host.note_success(breaker, access, sent, timeouts);
+            it.note_success(OF_WRITES, access, timeouts.due(sent), now);
+            None
         }
-        _ => host.give_back(breaker, access),
-    }
-    None
+        _ => {
+            it.breaker(OF_WRITES).give_back(access, now);
+            None
+        }
+    })
+    .unwrap_or(None)
 }
 
 /// Whether the call would have had to write, but must not. The server is up then, for it has answered a read.
 pub(super) fn is_withheld(store: &dyn RemoteStore) -> bool {
     store.writes().is_some_and(|writes| writes.outcome() == WriteOutcome::Withheld)
-}
-
-/// The last breaker of the store.
-fn breaker_of(store: &dyn RemoteStore) -> u64 {
-    store.breakers().saturating_sub(1)
 }

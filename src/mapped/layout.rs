@@ -3,17 +3,15 @@
 //! ```text
 //! byte     0  header      by which the file is recognised, and the secret of its hashes
 //!        128  statistics  how many buckets the table has evicted, and how many newcomers it has denied
-//!        256  breakers    the breakers of servers; in a file of permits, where dead holders are looked for; in a file of
-//!                         statistics, what is seen of the keys that are watched
-//!      8,448  gates       how many connections may be opened to each server at once
-//!      4,096  body        the areas of the file's purpose; 12,288 in a host's file, for breakers and gates are in
-//!                         that alone
+//!        256  positions   in a file of permits, where dead holders are looked for; in a file of statistics, what is seen of the
+//!                         keys that are watched
+//!      4,096  body        the areas of the file's purpose
 //! ```
 //!
 //! | purpose | areas of the body |
 //! |---|---|
 //! | buckets | sets of buckets |
-//! | host | records of servers; then 13 sixteenths of buckets, 2 of denials, 1 of records of hot keys |
+//! | host | records of stores, 32 if they fit into a quarter; of the rest 13 sixteenths of buckets, 2 of denials, 1 of records of hot keys |
 //! | counts | records of counters, the log of denials, blocks |
 //! | permits | sets of permits |
 //! | leases | sets of leases |
@@ -27,7 +25,7 @@ use crate::settings::{MAX_SHM_SIZE, MIN_SHM_SIZE};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The version of everything in a file. It is part of the file's name.
-pub const LAYOUT: u32 = 9;
+pub const LAYOUT: u32 = 10;
 
 /// The smallest file, in bytes.
 pub const MIN_SIZE: u64 = MIN_SHM_SIZE;
@@ -50,26 +48,20 @@ pub const BLOCKS_SIZE: usize = 128 * 1_664;
 /// Where the counters of a table lie.
 pub const STATISTICS_AT: usize = 128;
 
-/// Where the breakers of servers lie.
-pub const BREAKERS_AT: usize = 256;
-
 /// Where the watched keys lie, in a file of counts.
 pub const WATCH_AT: usize = 256;
-
-/// Where the gates of servers lie.
-pub const GATES_AT: usize = 8448;
 
 /// Where the positions of searches for dead holders lie.
 pub const SEARCHES_AT: usize = 256;
 
-/// The bytes of the records of servers.
-pub const SERVERS_SIZE: usize = 16 * 1024;
+/// The bytes of the record of a store on servers.
+pub const STORE_SIZE: usize = 11 * SET_SIZE;
+
+/// The most stores on servers that have a record.
+const MOST_STORES: usize = 32;
 
 /// Where the body begins: on a page of its own.
 pub const BODY_AT: u64 = 4096;
-
-/// Where the body of a host's file begins.
-pub const HOST_BODY_AT: u64 = 12_288;
 
 /// The bytes of a set of slots.
 pub const SET_SIZE: usize = 128;
@@ -106,8 +98,8 @@ impl Purpose {
 pub enum Area {
     /// Sets of slots that hold buckets.
     Buckets,
-    /// Records of servers.
-    Servers,
+    /// Records of stores on servers.
+    Stores,
     /// Sets of denials.
     Denials,
     /// Records of hot keys.
@@ -139,15 +131,15 @@ pub(super) struct Areas([Extent; 9]);
 impl Areas {
     /// The areas of a file of this purpose and size, one after the other.
     pub(super) fn new(purpose: Purpose, size: u64) -> Self {
-        let body_at = if purpose == Purpose::Host { HOST_BODY_AT } else { BODY_AT };
-        let blocks = (size - body_at) as usize / SET_SIZE;
+        let blocks = (size - BODY_AT) as usize / SET_SIZE;
         let lengths = match purpose {
             Purpose::Buckets => vec![(Area::Buckets, blocks)],
             Purpose::Host => {
-                let servers = SERVERS_SIZE / SET_SIZE;
-                let sixteenth = (blocks - servers) / 16;
+                let of_store = STORE_SIZE / SET_SIZE;
+                let stores = (blocks / 4 / of_store).min(MOST_STORES) * of_store;
+                let sixteenth = (blocks - stores) / 16;
                 vec![
-                    (Area::Servers, servers),
+                    (Area::Stores, stores),
                     (Area::Buckets, 13 * sixteenth),
                     (Area::Denials, 2 * sixteenth),
                     (Area::HotKeys, sixteenth),
@@ -164,7 +156,7 @@ impl Areas {
             Purpose::Permits | Purpose::HostPermits => vec![(Area::Permits, blocks)],
             Purpose::Leases => vec![(Area::Leases, blocks)],
         };
-        let (mut areas, mut start) = (Self::default(), body_at as usize);
+        let (mut areas, mut start) = (Self::default(), BODY_AT as usize);
         for (area, blocks) in lengths {
             debug_assert!((area as usize) < areas.0.len(), "there are more areas than extents");
             if let Some(extent) = areas.0.get_mut(area as usize) {

@@ -1,4 +1,4 @@
-//! The files in shared memory: `<base>/token_bucket-<uid>/<name>.v9`.
+//! The files in shared memory: `<base>/token_bucket-<uid>/<name>.v10`.
 //!
 //! The directory is the user's alone ([`directory`]). A file belongs to one boot of the host
 //! ([`boot`]). A worker maps it ([`Region`]) and changes it through atomics only.
@@ -9,6 +9,9 @@
 //! * `cgroup`: the memory that a container leaves
 //! * `region`: the mapped file and its areas; `text`: a short text in one
 //! * `byte_lock`: locks on bytes of a file, which show whether a process has died
+//! * [`word`]: one atomic word, and its stand-in for model checking; [`fields`]: what is packed into one
+//! * [`set`]: the words among which a key's is found by its hash
+//! * [`claimed`]: records that are found by an id, claimed and freed
 //! * `futex`: sleeping until a word changes
 //! * `mapped_file`: a file that is opened at its first use, and checked once a second
 //!
@@ -17,18 +20,22 @@
 pub mod boot;
 pub mod byte_lock;
 mod cgroup;
+pub mod claimed;
 pub mod directory;
+pub mod fields;
 pub mod futex;
 mod layout;
 mod location;
 mod mapped_file;
 mod open;
 mod region;
+pub mod set;
 mod text;
+pub mod word;
 
 pub use layout::{
-    Area, BLOCKS_SIZE, BODY_AT, BREAKERS_AT, DENIAL_LOG_SIZE, GATES_AT, HOST_BODY_AT, MAX_SIZE,
-    MIN_SIZE, PERMITS_SIZE, Purpose, SEARCHES_AT, SERVERS_SIZE, SET_SIZE, STATISTICS_AT, WATCH_AT,
+    Area, BLOCKS_SIZE, BODY_AT, DENIAL_LOG_SIZE, MAX_SIZE, MIN_SIZE, PERMITS_SIZE, Purpose,
+    SEARCHES_AT, SET_SIZE, STATISTICS_AT, STORE_SIZE, WATCH_AT,
 };
 pub use location::{FileSettings, HOST, LEASES, Location};
 pub use mapped_file::{MappedFile, not_open};

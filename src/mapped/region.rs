@@ -1,7 +1,7 @@
 //! A file mapped into this process, and the areas in it.
 
 use super::directory::failed;
-use super::layout::{Area, Areas, Header, MIN_SIZE, Purpose, SET_SIZE};
+use super::layout::{Area, Areas, BODY_AT, Header, MIN_SIZE, Purpose, SET_SIZE};
 use crate::descriptor::is_same_file;
 use crate::error::Result;
 use portable_atomic::{AtomicU64, AtomicU128};
@@ -124,12 +124,12 @@ impl Region {
         self.header().secret
     }
 
-    /// The value at byte `AT` of the pages that begin with the header and end at byte `END`.
+    /// The value at byte `AT` of the page that begins with the header.
     #[inline(always)]
-    pub fn in_header<T: Mappable, const AT: usize, const END: u64>(&self) -> &T {
+    pub fn in_header<T: Mappable, const AT: usize>(&self) -> &T {
         const {
-            assert!(size_of::<Header>() <= AT && AT + size_of::<T>() <= END as usize);
-            assert!(END < MIN_SIZE);
+            assert!(size_of::<Header>() <= AT && AT + size_of::<T>() <= BODY_AT as usize);
+            assert!(BODY_AT < MIN_SIZE);
             assert!(AT.is_multiple_of(align_of::<T>()));
         };
         // SAFETY: the value lies behind the header, within the smallest mapping, and is aligned; a Mappable may

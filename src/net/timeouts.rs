@@ -17,6 +17,11 @@ impl Timeouts {
         self.connect / 4
     }
 
+    /// By when a call must be answered that was sent at `sent`, in nanoseconds.
+    pub fn due(&self, sent: u64) -> u64 {
+        sent.saturating_add(self.call.as_nanos() as u64)
+    }
+
     /// The longest time that a call may take, in nanoseconds.
     pub fn longest(&self) -> u64 {
         (self.at_gate() + self.connect + self.call).as_nanos() as u64

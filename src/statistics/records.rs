@@ -1,7 +1,7 @@
 //! What the processes of a host count together: for each limit the outcomes of its calls, and the identifiers that
 //! were denied most.
 //!
-//! A limit has one of [`RECORDS`] records, found by a hash of its prefix and name, until its counts are reset. The
+//! A limit has one of [`RECORDS`] records, found by a hash of its prefix and name, until its counts are reset (see [`claimed`]). The
 //! last record is shared by all limits that find no free one. Outcomes are counted in one of several stripes, so that
 //! processes do not wait for each other's cache lines.
 
@@ -12,6 +12,7 @@ use super::name_source::NameSource;
 use super::outcome::{OUTCOMES, Outcome, OutcomeCounts};
 use crate::clock::boot_time;
 use crate::limit::SECOND;
+use crate::mapped::claimed::{self, Claimed, Contents};
 use crate::mapped::{Area, BLOCKS_SIZE, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
 use crate::settings::MAX_PREFIX;
 use portable_atomic::{AtomicU64, Ordering};
@@ -26,14 +27,14 @@ pub const LONGEST_NAME: usize = 56;
 
 /// The size of the statistics' file, in bytes.
 pub const FILE_SIZE: u64 =
-    BODY_AT + (RECORDS * size_of::<Record>() + DENIAL_LOG_SIZE + BLOCKS_SIZE) as u64;
+    BODY_AT + (RECORDS * size_of::<Claimed<Record>>() + DENIAL_LOG_SIZE + BLOCKS_SIZE) as u64;
 
 /// Where the calls of a limit are counted. The default is nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordHandle {
     /// The index of the record.
     record: u32,
-    /// The lower half of the record's hash, which no other limit has in this record.
+    /// The lower half of the record's id, which no other limit has in this record.
     tag: u32,
 }
 
@@ -91,17 +92,9 @@ impl Stripe {
     }
 }
 
-/// The hash of a record that no limit has.
-const FREE: u64 = 0;
-/// So long a process may take to set the counts of a record to zero, in nanoseconds. If it takes longer it was killed.
-const LONGEST_CLEARING: u64 = 10 * SECOND;
-
 /// What is counted of a limit.
-#[repr(C, align(128))]
+#[repr(C, align(64))]
 pub struct Record {
-    /// The hash of its prefix and name, an odd number. If no limit has the record: [`FREE`], or the time since when its counts are
-    /// set to zero, an even number. In the shared record, an odd number that changes when records become free.
-    hash: AtomicU64,
     prefix: SharedText<{ LONGEST_PREFIX / 8 }>,
     name: SharedText<{ LONGEST_NAME / 8 }>,
     /// How many half-lives after the boot the denials were last halved.
@@ -160,40 +153,15 @@ impl Record {
             self.denied.halve(due - seen);
         }
     }
+}
 
-    /// Sets all counts to zero.
-    fn clear(&self) {
+impl Contents for Record {
+    /// Sets all counts to zero. The texts are those of the next limit once it has claimed the record.
+    fn reset(&self) {
         let counters = self.stripes.iter().flat_map(|stripe| &stripe.outcomes);
         counters.for_each(|counter| counter.store(0, Ordering::Relaxed));
         self.minutes.clear();
         self.denied.clear();
-    }
-
-    /// Sets all counts to zero, and gives the record back, if its hash still is this one: another process may have freed it since,
-    /// and a third one may have claimed it.
-    fn free(&self, hash: u64, now: u64) {
-        let clearing = (now & !1).max(2);
-        let swap =
-            |from, to| self.hash.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed);
-        if swap(hash, clearing).is_ok() {
-            self.clear();
-            let _ = swap(clearing, FREE);
-        }
-    }
-
-    /// Frees the record if the process that was to free it was killed meanwhile. One that may still be at it is left to it, or what
-    /// the next limit counts would be set to zero, too.
-    fn free_if_left(&self, now: u64) {
-        let hash = self.hash.load(Ordering::Relaxed);
-        if hash != FREE && hash.is_multiple_of(2) && hash.abs_diff(now) > LONGEST_CLEARING {
-            self.free(hash, now);
-        }
-    }
-
-    /// Takes the record for a limit of this hash; returns whether the limit has it now.
-    fn claim(&self, hash: u64) -> bool {
-        let claimed = self.hash.compare_exchange(FREE, hash, Ordering::AcqRel, Ordering::Acquire);
-        claimed.is_ok() || claimed == Err(hash)
     }
 }
 
@@ -207,7 +175,7 @@ fn decided(outcomes: &OutcomeCounts) -> CallsOfMinute {
 /// The records in a statistics' file.
 #[derive(Clone, Copy)]
 pub struct Records<'a> {
-    records: &'a [Record],
+    records: &'a [Claimed<Record>],
     region: &'a Region,
 }
 
@@ -222,30 +190,30 @@ impl<'a> Records<'a> {
     #[inline(always)]
     pub fn get(self, handle: RecordHandle) -> Option<&'a Record> {
         let record = self.records.get(handle.record as usize)?;
-        (record.hash.load(Ordering::Relaxed) as u32 == handle.tag).then_some(record)
+        (record.id() as u32 == handle.tag).then(|| record.contents())
     }
 
     /// The record of a limit, which a limit without one takes now.
     pub fn find_or_claim(self, prefix: &[u8], name: &[u8], source: NameSource) -> RecordHandle {
         let prefix = prefix.get(..LONGEST_PREFIX).unwrap_or(prefix);
         let name = name.get(..LONGEST_NAME).unwrap_or(name);
-        let hash = self.hash(prefix, name);
-        let places = || {
-            let range = source.records(self.records.len());
-            self.records.iter().enumerate().take(range.end).skip(range.start)
-        };
-        let found = places().find(|(_, record)| record.hash.load(Ordering::Acquire) == hash);
-        let found = found.or_else(|| places().find(|(_, record)| record.claim(hash)));
-        if let Some((index, record)) = found {
+        let id = self.id(prefix, name);
+        let range = source.records(self.records.len());
+        let first = range.start;
+        if let Some((index, record)) =
+            claimed::find_or_claim(self.records.get(range).unwrap_or_default(), id)
+        {
             // Every process writes them: the first may have died before it did.
             record.prefix.write(prefix);
             record.name.write(name);
             // Fits: a file has 192 records.
-            return RecordHandle { record: index as u32, tag: hash as u32 };
+            return RecordHandle { record: (first + index) as u32, tag: id as u32 };
         }
-        let Some(shared) = self.records.last() else { return RecordHandle::default() };
-        let tag = shared.hash.fetch_or(1, Ordering::Relaxed) as u32 | 1;
-        RecordHandle { record: self.records.len() as u32 - 1, tag }
+        let Some((shared, others)) = self.records.split_last() else {
+            return RecordHandle::default();
+        };
+        // Its id changes when records become free, so that each limit looks for one of its own again.
+        RecordHandle { record: others.len() as u32, tag: shared.any_id() as u32 }
     }
 
     /// The name of the limit that a handle is of. None if it has lost its record since.
@@ -253,16 +221,17 @@ impl<'a> Records<'a> {
         if handle.record as usize + 1 == self.records.len() {
             return Some(LimitName::Others);
         }
-        let record = self.get(handle)?;
-        let name = LimitName::Known(record.prefix.read(), record.name.read());
+        let record = self.records.get(handle.record as usize)?;
+        let contents = self.get(handle)?;
+        let name = LimitName::Known(contents.prefix.read(), contents.name.read());
         self.is_whole(record, &name).then_some(name)
     }
 
-    /// The hash of a limit. Odd, so that it is none of the marks of a free record.
-    fn hash(self, prefix: &[u8], name: &[u8]) -> u64 {
+    /// The id of a limit.
+    fn id(self, prefix: &[u8], name: &[u8]) -> u64 {
         // The length tells ("a", "bc") from ("ab", "c").
         let text = [&[prefix.len() as u8], prefix, name].concat();
-        hash(self.region.secret(), &text) | 1
+        claimed::id(hash(self.region.secret(), &text))
     }
 
     /// Counts a denial of this weight (see [`Stripe::weigh_denial`]) for an identifier, at `now` since the boot.
@@ -276,8 +245,9 @@ impl<'a> Records<'a> {
     pub fn snapshot(self, now: u64) -> Vec<(LimitName, LimitStatistics)> {
         let mut all: Vec<(LimitName, LimitStatistics)> = Vec::new();
         for (i, record, name) in self.used() {
+            let (is_whole, record) = (self.is_whole(record, &name), record.contents());
             let outcomes = record.outcomes();
-            if outcomes == [0; OUTCOMES] || !self.is_whole(record, &name) {
+            if outcomes == [0; OUTCOMES] || !is_whole {
                 continue;
             }
             record.age_denials(now);
@@ -304,34 +274,33 @@ impl<'a> Records<'a> {
                 LimitName::Known(prefix, text) => {
                     // A process that was killed while it freed the record has left the texts.
                     record.free_if_left(now);
-                    record.free(self.hash(prefix, text), now);
+                    record.free(self.id(prefix, text), now);
                 }
-                LimitName::Others => record.clear(),
+                LimitName::Others => record.contents().reset(),
             }
         }
         // A limit that shared a record may have one of its own now.
         if let Some(shared) = self.records.last() {
-            shared.hash.fetch_add(2, Ordering::Release);
+            shared.renew();
         }
     }
 
     /// Whether a record's texts are those of its limit. Those of a record that has just been claimed are not.
-    fn is_whole(self, record: &Record, name: &LimitName) -> bool {
+    fn is_whole(self, record: &Claimed<Record>, name: &LimitName) -> bool {
         match name {
-            LimitName::Known(prefix, name) => {
-                record.hash.load(Ordering::Acquire) == self.hash(prefix, name)
-            }
+            LimitName::Known(prefix, name) => record.id() == self.id(prefix, name),
             LimitName::Others => true,
         }
     }
 
     /// The records that limits have, with their indices and names.
-    fn used(self) -> impl Iterator<Item = (usize, &'a Record, LimitName)> {
+    fn used(self) -> impl Iterator<Item = (usize, &'a Claimed<Record>, LimitName)> {
         let shared = self.records.len().saturating_sub(1);
         self.records.iter().enumerate().filter_map(move |(i, record)| {
+            let Record { prefix, name, .. } = record.contents();
             let name = match i < shared {
-                true if record.hash.load(Ordering::Acquire) == FREE => return None,
-                true => LimitName::Known(record.prefix.read(), record.name.read()),
+                true if record.is_free() => return None,
+                true => LimitName::Known(prefix.read(), name.read()),
                 false => LimitName::Others,
             };
             Some((i, record, name))

@@ -8,7 +8,7 @@
 use super::denied::hash;
 use crate::dsn::sanitize;
 use crate::limit::{Limit, SECOND, describe_seconds};
-use crate::mapped::{BODY_AT, Mappable, Region, WATCH_AT};
+use crate::mapped::{Mappable, Region, WATCH_AT};
 use crate::store::KeyHash;
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use std::fmt;
@@ -111,7 +111,7 @@ impl Watch {
     /// The watch in this file.
     #[inline(always)]
     pub fn in_file(region: &Region) -> &Self {
-        region.in_header::<Self, WATCH_AT, BODY_AT>()
+        region.in_header::<Self, WATCH_AT>()
     }
 
     /// The place in which the key of this hash is watched, if it is.

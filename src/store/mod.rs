@@ -41,7 +41,7 @@ pub use redis::{
     parse_map, parse_master, parse_permit_reply, parse_redirection, parse_reply,
     parse_reply_for_all,
 };
-pub use remote::RemoteStore;
+pub use remote::{BREAKERS, RemoteStore};
 #[cfg(test)]
 pub use request::tests::with_request;
 pub use request::{JointRequest, Request, Store, Time};

@@ -6,22 +6,19 @@ use super::writes::Writes;
 use crate::limit::Op;
 use std::time::Duration;
 
+/// How many breakers a store on servers has at most.
+pub const BREAKERS: u64 = 32;
+
 /// A store on servers, which may fail.
 pub trait RemoteStore: Store {
-    /// A number for the server that answers for `key`. A failure of one server says nothing of servers
-    /// with other numbers.
+    /// The number of the breaker of the server that answers for `key`, modulo [`BREAKERS`]. A failure of one server says nothing of
+    /// servers with other numbers.
     fn breaker(&self, _key: &Key<'_>) -> u64 {
         0
     }
 
-    /// How many breakers the store has: [`breaker`](Self::breaker) returns numbers below that. The last is that of
-    /// [`writes`](Self::writes), if there are any.
-    fn breakers(&self) -> u64 {
-        1
-    }
-
-    /// The writes of this store, if they may wait for a lock of another session while reads are answered. They have a breaker of
-    /// their own.
+    /// The writes of this store, if they may wait for a lock of another session while reads are answered. They have the last
+    /// breaker of the store.
     fn writes(&self) -> Option<&Writes> {
         None
     }

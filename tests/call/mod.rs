@@ -1,9 +1,9 @@
 //! One call on a set of slots, at a time that stands still.
 
 use token_bucket::limit::{Decision, Op, State, TokenBucket, WordAlgorithm};
+use token_bucket::mapped::word::Word;
 use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::shm::table::{Change, update};
-use token_bucket::store::shm::word::Word;
 
 pub const NOW: u64 = 1_000_000_000_000;
 

@@ -4,22 +4,22 @@
 //! weaker than they are.)
 
 use loom::sync::Mutex;
-use token_bucket::store::shm::word::Word;
+use token_bucket::mapped::word::Word;
 
-pub struct Modelled(Mutex<u128>);
+pub struct Modelled<T = u128>(Mutex<T>);
 
-impl Modelled {
-    pub fn new(word: u128) -> Self {
+impl<T> Modelled<T> {
+    pub fn new(word: T) -> Self {
         Self(Mutex::new(word))
     }
 }
 
-impl Word for Modelled {
-    fn load(&self) -> u128 {
+impl<T: Copy + PartialEq> Word<T> for Modelled<T> {
+    fn load(&self) -> T {
         *self.0.lock().unwrap()
     }
 
-    fn replace(&self, old: u128, new: u128) -> bool {
+    fn replace(&self, old: T, new: T) -> bool {
         let mut word = self.0.lock().unwrap();
         let same = *word == old;
         if same {
@@ -28,7 +28,7 @@ impl Word for Modelled {
         same
     }
 
-    fn store(&self, word: u128) {
+    fn store(&self, word: T) {
         *self.0.lock().unwrap() = word;
     }
 }

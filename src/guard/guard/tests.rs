@@ -4,7 +4,8 @@ mod gate;
 mod writes;
 
 use super::*;
-use crate::guard::breakers::{Breakers, ServerState};
+use crate::guard::breaker::{Breaker, ServerState};
+use crate::guard::store_record::OF_WRITES;
 use crate::guard::tests::{
     Folder, Process, TIMEOUTS, host_alone, host_in, limit, settings, with_request,
 };
@@ -29,27 +30,31 @@ fn seconds_after(report: &Report, words: &str) -> f64 {
 }
 
 impl Process {
-    fn breaker<R>(&self, work: impl FnOnce(&Breakers, u64) -> R) -> R {
-        self.guard.host.with_breaker(0, work).unwrap()
+    fn breaker<R>(&self, work: impl FnOnce(&Breaker) -> R) -> R {
+        self.guard.host.record(|it| work(it.breaker(0))).unwrap()
     }
 
-    fn breaker_of_writes<R>(&self, work: impl FnOnce(&Breakers, u64) -> R) -> R {
-        self.guard.host.with_breaker(2, work).unwrap()
+    fn breaker_of_writes<R>(&self, work: impl FnOnce(&Breaker) -> R) -> R {
+        self.guard.host.record(|it| work(it.breaker(OF_WRITES))).unwrap()
+    }
+
+    fn access(&self) -> Access {
+        self.breaker(|it| it.access(boot_time(), TIMEOUTS.longest()))
     }
 
     fn state(&self) -> ServerState {
-        self.breaker(|all, id| all.state(id, boot_time()))
+        self.breaker(|it| it.state(boot_time()))
     }
 
     /// Another process finds the server down an hour from now, so that the test has time.
     fn open_breaker(&self) {
         let later = boot_time() + HOUR;
-        self.breaker(|all, id| all.note_failure(id, Access::Granted, later, later));
+        self.breaker(|it| it.note_failure(Access::Granted, later, later));
     }
 
     /// Another process has its last answer an hour from now, so that each failure concerns its call alone.
     fn answer_others(&self) {
-        self.breaker(|all, id| all.note_success(id, Access::Granted, boot_time() + HOUR));
+        self.breaker(|it| it.note_success(Access::Granted, boot_time() + HOUR));
     }
 }
 
@@ -260,7 +265,7 @@ fn process_that_is_still_connected_asks_although_the_breaker_is_open() {
     assert!(process.call(TAKE).has_failed);
     assert!(!process.call(TAKE).has_failed, "it has tried a moment ago");
     assert_eq!(process.server.take_asked().len(), 1);
-    process.breaker(|all, id| all.note_failure(id, Access::Connected, 5, 5));
+    process.breaker(|it| it.note_failure(Access::Connected, 5, 5));
     process.server.failure.take();
     assert_eq!(process.call(TAKE).decided_by, DecidedBy::Store);
     assert!(matches!(process.state(), ServerState::Up { .. }), "its answer ends the outage");
@@ -283,8 +288,8 @@ fn failures_beside_answers_to_others_are_warned_of_when_there_are_many() {
 #[test]
 fn process_that_cannot_ask_leaves_the_server_to_others() {
     let process = process(OnError::Open);
-    process.breaker(|all, id| all.note_failure(id, Access::Granted, 5, 5));
-    process.breaker(|all, id| all.give_back(id, Access::Probe, 6));
+    process.breaker(|it| it.note_failure(Access::Granted, 5, 5));
+    process.breaker(|it| it.give_back(Access::Probe, 6));
     process.server.fail(Error::local("no right"));
     let report = process.call(TAKE);
     assert_eq!(
@@ -292,7 +297,7 @@ fn process_that_cannot_ask_leaves_the_server_to_others() {
         ["no right; until this process can ask it, every call is accepted"]
     );
     assert!(report.has_failed && !report.is_busy);
-    assert_eq!(process.guard.host.access(0, TIMEOUTS), Access::Probe, "others may probe");
+    assert_eq!(process.access(), Access::Probe, "others may probe");
 }
 
 #[test]
@@ -317,7 +322,7 @@ fn end_of_an_outage_is_reported_to_one_process_with_its_length() {
     let _ = process.call(TAKE);
     process.server.failure.take();
     let answered_at = boot_time() + HOUR;
-    process.breaker(|all, id| all.note_success(id, Access::Probe, answered_at));
+    process.breaker(|it| it.note_success(Access::Probe, answered_at));
     let recoveries = |sent| {
         let report = process.call_at(TAKE, sent);
         report.event.map(|event| event.recoveries).unwrap_or_default()

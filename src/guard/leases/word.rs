@@ -14,8 +14,8 @@
 //! that another one asked in its place finds another number, and its batch is lost. "batch" is a power of two, "limit" tells limits apart.
 
 use crate::limit::SECOND;
+use crate::mapped::set::TAG_BITS;
 use crate::settings::MAX_LEASE;
-use crate::store::shm::slot::TAG_BITS;
 
 /// How long a batch is handed out, in nanoseconds.
 pub const LIFETIME: u64 = SECOND;

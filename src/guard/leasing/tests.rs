@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::error::Error;
-use crate::guard::breakers::Access;
+use crate::guard::breaker::Access;
 use crate::guard::decide;
 use crate::guard::leases::LIFETIME;
 use crate::guard::tests::{Folder, Process, TIMEOUTS, host_in, limit, settings, with_request};
 use crate::limit::SECOND;
+use crate::mapped::set::WAYS;
 use crate::settings::{OnError, Settings};
-use crate::store::shm::set::WAYS;
 use crate::store::{Store, Time};
 use portable_atomic::Ordering;
 
@@ -128,10 +128,7 @@ fn refund_that_the_server_was_not_asked_for_leaves_the_lease() {
     let folder = Folder::new();
     let process = after_calls(&folder, 20);
     let later = boot_time() + 3_600 * SECOND;
-    process
-        .guard
-        .host
-        .with_breaker(0, |all, id| all.note_failure(id, Access::Granted, later, later));
+    process.guard.host.record(|it| it.breaker(0).note_failure(Access::Granted, later, later));
     assert!(!process.call(refund(6)).has_failed);
     assert_eq!(process.server.take_asked(), []);
     assert!(is_leased(&process));

@@ -1,9 +1,6 @@
 use super::*;
 use crate::mapped::Purpose;
 
-/// The mark of a process that was killed soon after the boot, while it freed a record.
-const KILLED_SINCE: u64 = 2;
-
 /// Denies `id` so often at `now`. The smallest file has records for names that are identifiers alone.
 fn deny(records: Records<'_>, id: &[u8], times: u32, now: u64) {
     let record =
@@ -76,15 +73,6 @@ fn limit_that_was_reset_frees_its_record_and_counts_from_zero_in_another() {
     assert_ne!(made_up(records.records.len() - 1), shared, "it has a record of its own now");
     deny(records, b"y", 2, 0);
     assert_eq!(denied(records, 0), [(b"login:y".to_vec(), 2)]);
-
-    // A process was killed while it freed the record.
-    let counter = records.find_or_claim(b"tb:", b"login", whole);
-    records.get(counter).unwrap().hash.store(KILLED_SINCE, Ordering::Relaxed);
-    assert_eq!(names(), [of_shop, LimitName::Others]);
-    records.reset(|_| true);
-    assert_eq!(names(), []);
-    deny(records, b"z", 1, 0);
-    assert_eq!(denied(records, 0), [(b"login:z".to_vec(), 1)]);
 }
 
 #[test]
@@ -108,27 +96,4 @@ fn reset_leaves_the_record_that_another_limit_has_claimed_since() {
     });
     let kept = records.get(new.get().unwrap()).expect("the record is the new limit's");
     assert_eq!(kept.outcomes()[Outcome::Accepted as usize], 1);
-}
-
-#[test]
-fn reset_frees_a_record_whose_process_was_killed_while_it_freed_it() {
-    let region = crate::mapped::without_file(Purpose::Statistics).unwrap();
-    let records = Records::new(&region);
-    let handle = records.find_or_claim(b"tb:", b"login", NameSource::WholeIdentifier);
-    let record = records.get(handle).unwrap();
-    record.hash.store(KILLED_SINCE, Ordering::Relaxed);
-    records.reset(|_| true);
-    assert_eq!(record.hash.load(Ordering::Relaxed), FREE);
-}
-
-#[test]
-fn reset_leaves_a_record_to_the_process_that_frees_it() {
-    let region = crate::mapped::without_file(Purpose::Statistics).unwrap();
-    let records = Records::new(&region);
-    let handle = records.find_or_claim(b"tb:", b"login", NameSource::WholeIdentifier);
-    let record = records.get(handle).unwrap();
-    let clearing = boot_time() & !1;
-    record.hash.store(clearing, Ordering::Relaxed);
-    records.reset(|_| true);
-    assert_eq!(record.hash.load(Ordering::Relaxed), clearing);
 }

@@ -315,10 +315,6 @@ impl RemoteStore for Memcached {
         }
     }
 
-    fn breakers(&self) -> u64 {
-        self.servers.len() as u64
-    }
-
     fn is_connected(&self) -> bool {
         self.servers.iter().any(|server| server.link.is_open())
     }

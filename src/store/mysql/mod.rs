@@ -101,10 +101,6 @@ impl Store for Mysql {
 }
 
 impl RemoteStore for Mysql {
-    fn breakers(&self) -> u64 {
-        2
-    }
-
     fn writes(&self) -> Option<&Writes> {
         Some(&self.database.writes)
     }

@@ -338,13 +338,6 @@ impl RemoteStore for Redis {
         }
     }
 
-    fn breakers(&self) -> u64 {
-        match self.target.topology {
-            Topology::Cluster(_) => slots::BREAKERS,
-            _ => 1,
-        }
-    }
-
     fn is_connected(&self) -> bool {
         self.nodes.borrow().connections() > 0
     }

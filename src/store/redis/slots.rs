@@ -1,14 +1,13 @@
 //! The slots of a cluster, by the names of keys.
 
+use crate::store::remote::BREAKERS;
+
 /// The number of slots of a cluster.
 pub const SLOTS: u16 = 16384;
 const CRC: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_XMODEM);
 
-/// How many breakers a cluster has: so many that few have slots of two nodes, of which one answers while the other is
-/// down.
-pub const BREAKERS: u64 = 32;
-
-/// The number of a key's breaker: one for each 512 slots.
+/// The number of a key's breaker: one for each 512 slots, so that few have slots of two nodes, of which one answers while the other
+/// is down.
 ///
 /// Not one for each node: a new process does not know which node serves a slot, and another node may take
 /// the slot over.

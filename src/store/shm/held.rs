@@ -6,8 +6,8 @@
 
 use super::slot::{HeldSlot, Slot};
 use super::table::{Change, find_committed, is_in_use, update};
-use super::word::Word;
 use crate::limit::State;
+use crate::mapped::word::Word;
 
 /// Takes a permit, if it is free.
 struct Take {

@@ -22,11 +22,11 @@ mod place;
 mod window;
 
 use super::table::{self, Look};
-use super::word::Word;
 use crate::clock::boot_time;
 use crate::limit::{
     Decision, Hits, MAX_SLIDING_HITS, Op, Reply, SECOND, State, StoredState, Verdict,
 };
+use crate::mapped::word::Word;
 use place::{PlaceState, SeenPlaces};
 
 pub use window::WindowInTable;

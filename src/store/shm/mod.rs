@@ -1,8 +1,6 @@
 //! Buckets in shared memory: every worker of one user on this host sees the same.
 //!
-//! * [`word`]: the 128-bit atomic word, and its stand-in for model checking
 //! * [`slot`]: how a bucket fits into one word
-//! * [`set`]: the slots among which a key may be
 //! * [`bucket_change`]: an operation under a limit, as a change to a slot
 //! * [`hits`]: a sliding window, which has many slots
 //! * [`table`]: finding, claiming and reusing slots, lock-free; [`claim_number`] tells claims apart
@@ -21,25 +19,23 @@ mod holder;
 pub mod keys;
 pub mod permits;
 mod search;
-pub mod set;
 pub mod slot;
 pub mod statistics;
 pub mod table;
 pub mod usage;
-pub mod word;
 
 use super::kind::with_algorithm;
 use super::{Answer, Key, Permits, Request, Store};
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use crate::limit::{Reply, SlidingWindow, WordAlgorithm};
+use crate::mapped::set::{Places, Set, locate};
 use crate::mapped::{self, Area, Location, MappedFile, Region, not_open};
 use crate::net::Timeouts;
 use bucket_change::BucketChange;
 use hits::WindowInTable;
 use keys::Keys;
 use permits::SharedPermits;
-use set::{Places, Set, locate};
 use statistics::TableStatistics;
 use std::cell::Cell;
 use std::rc::Rc;

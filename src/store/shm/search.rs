@@ -12,7 +12,7 @@
 //! ```
 
 use super::holder::random;
-use crate::mapped::{BODY_AT, Mappable, Region, SEARCHES_AT};
+use crate::mapped::{Mappable, Region, SEARCHES_AT};
 use portable_atomic::{AtomicU64, Ordering};
 
 const POSITION_BITS: u32 = 16;
@@ -35,7 +35,7 @@ pub struct SearchPosition<'a> {
 impl SearchPositions {
     /// The positions in this file.
     pub fn in_file(region: &Region) -> &Self {
-        region.in_header::<Self, SEARCHES_AT, BODY_AT>()
+        region.in_header::<Self, SEARCHES_AT>()
     }
 
     /// The position of the key with this hash.

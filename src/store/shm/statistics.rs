@@ -1,6 +1,6 @@
 //! What a table counts: what did not fit.
 
-use crate::mapped::{BODY_AT, Mappable, Region, STATISTICS_AT};
+use crate::mapped::{Mappable, Region, STATISTICS_AT};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The counters of a table, in its header.
@@ -18,7 +18,7 @@ impl TableStatistics {
     /// The counters in this file.
     #[inline(always)]
     pub fn in_file(region: &Region) -> &Self {
-        region.in_header::<Self, STATISTICS_AT, BODY_AT>()
+        region.in_header::<Self, STATISTICS_AT>()
     }
 
     /// Counts a bucket that was evicted while it was in use.

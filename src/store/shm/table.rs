@@ -72,10 +72,10 @@
 //! After each step the set is at least as strict as before it.
 
 use super::claim_number;
-use super::set::WAYS;
 use super::slot::Slot;
-use super::word::Word;
 use crate::limit::{MAX_REFILL, State};
+use crate::mapped::set::WAYS;
+use crate::mapped::word::Word;
 
 /// A change to a key's slot.
 ///

@@ -2,11 +2,11 @@
 
 use super::held;
 use super::holder::Living;
-use super::set::{Set, WAYS};
 use super::slot::Slot;
 use super::statistics::TableStatistics;
 use crate::clock::boot_time;
 use crate::error::Result;
+use crate::mapped::set::{Set, WAYS};
 use crate::mapped::{Area, Region};
 use portable_atomic::Ordering;
 

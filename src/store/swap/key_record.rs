@@ -9,8 +9,8 @@
 
 use super::control::Control;
 use crate::mapped::futex::wake;
+use crate::mapped::word::Word;
 use crate::mapped::{Mappable, SET_SIZE};
-use crate::store::shm::word::Word;
 use portable_atomic::AtomicU128;
 use std::array::from_fn;
 

@@ -4,13 +4,19 @@ use super::*;
 
 /// How many processes may connect at once now.
 fn free_places(host: &Host) -> usize {
-    let enter = || Some(host.enter_gate(TIMEOUTS)).filter(|it| matches!(it, GateEntry::Place(_)));
+    let enter = || {
+        Some(host.record(|it| it.gate.enter(boot_time(), TIMEOUTS.longest())).unwrap())
+            .filter(|it| matches!(it, GateEntry::Place(_)))
+    };
     std::iter::from_fn(enter).take(20).count()
 }
 
 /// Other processes begin to connect that take so long.
 fn fill_gate(host: &Host, timeouts: Timeouts) {
-    assert!((0..20).any(|_| host.enter_gate(timeouts) == GateEntry::Full));
+    assert!(
+        (0..20).any(|_| host.record(|it| it.gate.enter(boot_time(), timeouts.longest())).unwrap()
+            == GateEntry::Full)
+    );
 }
 
 #[test]
@@ -41,8 +47,8 @@ fn without_waiting() -> Timeouts {
 #[test]
 fn process_that_cannot_pass_the_gate_gives_its_probe_to_another() {
     let process = process(OnError::Throw);
-    process.breaker(|all, id| all.note_failure(id, Access::Granted, 5, 5));
-    process.breaker(|all, id| all.give_back(id, Access::Probe, 6));
+    process.breaker(|it| it.note_failure(Access::Granted, 5, 5));
+    process.breaker(|it| it.give_back(Access::Probe, 6));
     process.server.is_connected.set(false);
     let host = &process.guard.host;
     fill_gate(host, without_waiting());
@@ -55,7 +61,7 @@ fn process_that_cannot_pass_the_gate_gives_its_probe_to_another() {
     assert_eq!(error, "other processes of this host are connecting to The server at this moment");
     assert_eq!(process.server.take_asked(), []);
     assert!(host.local.pause(0, before).is_some_and(|pause| pause.is_waiting));
-    assert_eq!(host.access(0, TIMEOUTS), Access::Probe);
+    assert_eq!(process.access(), Access::Probe);
 }
 
 #[test]
@@ -64,7 +70,11 @@ fn process_that_has_waited_in_vain_connects_as_soon_as_it_need_not_wait() {
     process.server.is_connected.set(false);
     let host = &process.guard.host;
     host.local.note_waiting(0, boot_time() + HOUR);
-    let GateEntry::Place(place) = host.enter_gate(TIMEOUTS) else { panic!("the gate is free") };
+    let GateEntry::Place(place) =
+        host.record(|it| it.gate.enter(boot_time(), TIMEOUTS.longest())).unwrap()
+    else {
+        panic!("the gate is free")
+    };
     fill_gate(host, Timeouts { call: Duration::from_secs(60), ..TIMEOUTS });
     let began = boot_time();
     let patient = Timeouts { connect: Duration::from_secs(60), ..TIMEOUTS };
@@ -74,7 +84,7 @@ fn process_that_has_waited_in_vain_connects_as_soon_as_it_need_not_wait() {
     });
     assert_eq!(report.decided_by, DecidedBy::Policy);
     assert!(boot_time() - began < 15 * SECOND, "it would wait for a quarter of a minute");
-    host.leave_gate(place, true);
+    host.record(|it| it.gate.leave(place, true));
     assert_eq!(process.call(TAKE).decided_by, DecidedBy::Store);
 }
 
@@ -99,13 +109,13 @@ fn only_a_process_that_has_reached_the_server_finds_it_down_at_the_second_failur
         process.server.is_connected.set(false);
         process.server.fail(Error::storage("no answer"));
         let ago = |ms: u64| boot_time() - ms * 1_000_000;
-        process.breaker(|all, id| all.note_success(id, Access::Granted, ago(100)));
-        process.breaker(|all, id| all.note_failure(id, Access::Granted, ago(90), ago(90)));
+        process.breaker(|it| it.note_success(Access::Granted, ago(100)));
+        process.breaker(|it| it.note_failure(Access::Granted, ago(90), ago(90)));
         if has_reached {
             process.guard.host.local.note_reached(0);
         }
         let _ = process.call(TAKE);
-        let access = process.guard.host.access(0, TIMEOUTS);
+        let access = process.access();
         assert_eq!(access == Access::Probe, has_reached);
         assert!(matches!(process.state(), ServerState::Up { .. }), "until the probe fails");
     }
@@ -121,9 +131,9 @@ fn wait_at_the_gate_is_no_silence_of_the_server() {
         process.guard.host.local.note_reached(0);
         let now = boot_time();
         let began_to_wait = now - 100_000_000;
-        process.breaker(|all, id| all.note_success(id, Access::Granted, began_to_wait));
+        process.breaker(|it| it.note_success(Access::Granted, began_to_wait));
         (0..2).for_each(|_| _ = process.call_at(TAKE, began_to_wait));
-        process.guard.host.access(0, TIMEOUTS) == Access::Granted
+        process.access() == Access::Granted
     };
     assert!((0..20).any(is_up_after_two_failures));
 }

@@ -15,9 +15,9 @@
 use super::place::PlaceState;
 use super::window::WindowInTable;
 use crate::limit::{Decision, MAX_BLOCK, MAX_SLIDING_HITS, Op, State, StoredState};
+use crate::mapped::word::Word;
 use crate::store::shm::slot::Slot;
 use crate::store::shm::table::{self, Look};
-use crate::store::shm::word::Word;
 
 /// Blocks the window, at least as long as an earlier block does, and forgets its hits.
 pub(super) fn block<W: Word>(window: &WindowInTable<'_, W>, duration: u64) -> Decision {

@@ -3,10 +3,10 @@
 use super::place::{PlaceChange, PlaceState};
 use crate::clock::latest;
 use crate::limit::{Op, SECOND, SlidingWindow};
-use crate::store::shm::set::{Places, Set};
+use crate::mapped::set::{Places, Set};
+use crate::mapped::word::Word;
 use crate::store::shm::statistics::TableStatistics;
 use crate::store::shm::table::{self, Look};
-use crate::store::shm::word::Word;
 use portable_atomic::AtomicU128;
 use std::cell::Cell;
 

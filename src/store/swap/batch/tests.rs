@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::limit::{SECOND, StoredState};
-use crate::store::shm::word::Word;
+use crate::mapped::word::Word;
 use crate::store::swap::basis::BasisState;
 use crate::store::swap::key_record::KeyRecord;
 use crate::store::swap::results::{publish, reserve};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::limit::SECOND;
-use crate::store::shm::word::Word;
+use crate::mapped::word::Word;
 use crate::store::swap::key_record::RESULTS;
 use crate::store::swap::key_record::tests::{batches, record};
 

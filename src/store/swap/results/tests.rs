@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::limit::StoredState;
-use crate::store::shm::word::Word;
+use crate::mapped::word::Word;
 use crate::store::swap::basis::BasisState;
 use crate::store::swap::key_record::Share;
 use crate::store::swap::key_record::tests::{batches, record};

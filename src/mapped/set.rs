@@ -1,8 +1,10 @@
 //! A set of slots, and how a key's hash leads to its set.
 
-use super::slot::TAG_BITS;
-use crate::mapped::{Mappable, SET_SIZE};
+use super::{Mappable, SET_SIZE};
 use portable_atomic::AtomicU128;
+
+/// The bits of a tag: the rest of a hash chooses the set.
+pub const TAG_BITS: u32 = 34;
 
 /// The slots of a set: two cache lines.
 pub const WAYS: usize = 8;
