@@ -20,5 +20,6 @@ pub mod net;
 #[cfg(not(fuzzing))]
 mod php;
 pub mod process;
+pub mod settings;
 pub mod statistics;
 pub mod store;

@@ -14,18 +14,17 @@ mod support;
 use proptest::prelude::*;
 use std::cell::Cell;
 use support::{Folder, with_context};
-use token_bucket::dsn::{Dsn, OnError, Target};
+use token_bucket::dsn::{Dsn, Target};
 use token_bucket::guard::Stores;
 use token_bucket::limit::{
     CalendarWindow, Charge, Decision, FixedWindow, Limit, Op, SECOND, SlidingWindow, StoredState,
     TokenBucket, apply,
 };
 use token_bucket::limiter::{
-    DecidedBy, FlaggedDecision, Limiter, Limiters, Member, Policy, RecordHandle, Settings, Settled,
-    Settlement, StoreSettings, peek_all, peek_first, settle as settle_all, take_all, take_first,
+    DecidedBy, FlaggedDecision, Limiter, Limiters, Member, RecordHandle, Settled, Settlement,
+    peek_all, peek_first, settle as settle_all, take_all, take_first,
 };
-use token_bucket::mapped::FileSettings;
-use token_bucket::net::Timeouts;
+use token_bucket::settings::{OnError, Settings};
 use token_bucket::store::KeyHash;
 
 const T0: u64 = 1_700_000_000 * SECOND;
@@ -48,25 +47,21 @@ impl Bench {
         // machine, and a call that fails must fail the case, so no policy answers in its place.
         let timeout = std::time::Duration::from_secs(10);
         let settings = Settings {
-            store: StoreSettings {
-                files: FileSettings { path: folder.0.clone(), size: 16 << 20 },
-                timeouts: Timeouts { call: timeout, connect: timeout },
-            },
-            policy: Policy {
-                lease: 0,
-                on_error: OnError::Throw,
-                deny_cache: true,
-                enforce: true,
-                track_identifiers: true,
-                warn_of_mistakes: false,
-            },
+            prefix: vec![],
+            on_error: OnError::Throw,
+            timeout_ms: timeout,
+            connect_timeout_ms: timeout,
+            warn_of_mistakes: false,
+            shm_path: folder.0.clone(),
+            shm_size: 16 << 20,
+            ..Settings::default()
         };
         let sequences = support::sequences(dsn);
         let mut dsn = Dsn::parse(dsn).unwrap();
-        dsn.options.prefix = Some(support::unused_prefix());
-        let statistics = Limiters::default().statistics(b"", &settings);
+        dsn.overrides.prefix = Some(support::unused_prefix());
+        let statistics = Limiters::default().statistics(&settings);
         let stores = Stores::default();
-        let limiter = Limiter::new(&dsn, b"", &settings, &stores, statistics);
+        let limiter = Limiter::new(&dsn, settings.clone(), &stores, statistics);
         // Another test's transaction may keep MySQL's table from being looked at.
         let prepared = (0..5).map(|_| limiter.prepare()).find(Result::is_ok);
         prepared.unwrap_or_else(|| limiter.prepare()).unwrap();
@@ -102,12 +97,12 @@ impl Bench {
         !matches!(self.dsn.target, Target::SharedMemory { .. })
     }
 
-    /// Another limiter on the same store, with a changed policy.
-    fn limiter_with(&self, change: impl FnOnce(&mut Policy)) -> Limiter {
+    /// Another limiter on the same store, with changed settings.
+    fn limiter_with(&self, change: impl FnOnce(&mut Settings)) -> Limiter {
         let mut settings = self.settings.clone();
-        change(&mut settings.policy);
-        let statistics = Limiters::default().statistics(b"", &settings);
-        Limiter::new(&self.dsn, b"", &settings, &self.stores, statistics)
+        change(&mut settings);
+        let statistics = Limiters::default().statistics(&settings);
+        Limiter::new(&self.dsn, settings, &self.stores, statistics)
     }
 
     /// Opens the server whose DSN is in the environment variable `server`; see scripts/servers.sh.

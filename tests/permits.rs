@@ -21,15 +21,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 use support::{Folder, with_context};
-use token_bucket::dsn::{Dsn, OnError};
+use token_bucket::dsn::Dsn;
 use token_bucket::guard::Stores;
 use token_bucket::limit::{HeldPermits, Op, PermitLimit, PermitOp, SECOND, TokenBucket};
 use token_bucket::limiter::{
-    CallContext, HeldPermit, Limiter, Limiters, Policy, Settings, StoreSettings, acquire,
-    count_permits, reset_permits,
+    CallContext, HeldPermit, Limiter, Limiters, acquire, count_permits, reset_permits,
 };
 use token_bucket::mapped::{FileSettings, Location, MIN_SIZE, PERMITS_SIZE, Purpose};
 use token_bucket::net::Timeouts;
+use token_bucket::settings::{OnError, Settings};
 use token_bucket::store::shm::permits::{PermitTable, SharedPermits};
 use token_bucket::store::{Key, KeyHash, LimitKind, PermitCall, PermitHandle, Permits};
 
@@ -48,17 +48,18 @@ impl Bench {
         let folder = Folder::new(&format!("permits-{case}"));
         let timeout = Duration::from_secs(10);
         let settings = Settings {
-            store: StoreSettings {
-                files: FileSettings { path: folder.0.clone(), size: MIN_SIZE },
-                timeouts: Timeouts { call: timeout, connect: timeout },
-            },
-            policy: Policy { on_error: OnError::Throw, enforce: true, ..Policy::default() },
+            on_error: OnError::Throw,
+            timeout_ms: timeout,
+            connect_timeout_ms: timeout,
+            shm_path: folder.0.clone(),
+            shm_size: MIN_SIZE,
+            ..Settings::default()
         };
         let sequences = support::sequences(dsn);
         let mut dsn = Dsn::parse(dsn).unwrap();
-        dsn.options.prefix = Some(support::unused_prefix());
-        let statistics = Limiters::default().statistics(b"", &settings);
-        let limiter = Rc::new(Limiter::new(&dsn, b"", &settings, &Stores::default(), statistics));
+        dsn.overrides.prefix = Some(support::unused_prefix());
+        let statistics = Limiters::default().statistics(&settings);
+        let limiter = Rc::new(Limiter::new(&dsn, settings, &Stores::default(), statistics));
         Self { limiter, sequences, _folder: folder }
     }
 

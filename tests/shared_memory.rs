@@ -20,11 +20,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use support::Folder;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
-use token_bucket::limiter::{
-    FileSettings, Limiter, Limiters, Member, RecordHandle, Settings, admits_all, take_all,
-};
+use token_bucket::limiter::{Limiter, Limiters, Member, RecordHandle, admits_all, take_all};
 use token_bucket::mapped::{self, Location, MIN_SIZE, Purpose};
 use token_bucket::net::Timeouts;
+use token_bucket::settings::Settings;
 use token_bucket::statistics::FILE_SIZE;
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store};
@@ -596,10 +595,13 @@ fn threads_that_take_from_overlapping_limits_charge_all_of_them_or_none() {
     const THREADS: usize = 8;
     const ROUNDS: usize = 1_000;
     let folder = Folder::new("compound");
-    let mut settings = Settings::default();
-    settings.policy.enforce = true;
-    settings.store.files = FileSettings { path: folder.0.clone(), size: MIN_SIZE * 32 };
-    let limiter = || Limiters::default().get(b"shm:", b"tb:", &settings).unwrap();
+    let settings = Settings {
+        warn_of_mistakes: false,
+        shm_path: folder.0.clone(),
+        shm_size: MIN_SIZE * 32,
+        ..Settings::default()
+    };
+    let limiter = || Limiters::default().unshared(b"shm:", &settings).unwrap();
     let rounds: Vec<[Shared; 3]> = (0..ROUNDS).map(shared_limits).collect();
     let barrier = Barrier::new(THREADS);
     let ask = |thread: usize| {

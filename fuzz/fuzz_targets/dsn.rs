@@ -4,7 +4,8 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use token_bucket::dsn::{Address, Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, Target, Topology, sanitize};
+use token_bucket::dsn::{Address, Dsn, Target, Topology, sanitize};
+use token_bucket::settings::{MAX_PREFIX, MAX_TIMEOUT_MS};
 
 /// Both halves of the password. The fuzzer chooses what is between them.
 const SECRET: [&str; 2] = ["Zq7vS", "Kx9wJ"];
@@ -81,9 +82,9 @@ fn read(text: &str) {
     let _ = (Dsn::redact(text), sanitize(text));
     let Ok(dsn) = Dsn::parse(text) else { return };
     assert_eq!(Dsn::parse(text).as_ref(), Ok(&dsn));
-    let options = &dsn.options;
-    assert!(options.prefix.as_ref().is_none_or(|prefix| prefix.len() <= MAX_PREFIX));
-    for timeout in [options.timeout, options.connect_timeout].into_iter().flatten() {
+    let overrides = &dsn.overrides;
+    assert!(overrides.prefix.as_ref().is_none_or(|prefix| prefix.len() <= MAX_PREFIX));
+    for timeout in [overrides.timeout_ms, overrides.connect_timeout_ms].into_iter().flatten() {
         assert!((1..=u128::from(MAX_TIMEOUT_MS)).contains(&timeout.as_millis()));
     }
     match &dsn.target {

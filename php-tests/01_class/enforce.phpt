@@ -10,7 +10,7 @@ run_apart(__FILE__);
 TestClock::freeze(1_000);
 
 $told = fn (bool $accepted) => $accepted ? 'in' : 'out';
-foreach (['shm:watch?enforce=0', 'shm:force?enforce=1'] as $dsn) {
+foreach (['shm:watch?enforce=off', 'shm:force?enforce=1'] as $dsn) {
     $bucket = new TokenBucket($dsn, 'watched:x', 2, 1);
     echo $told($bucket->consume()), ' ', $told($bucket->consume(5)), ' ', $told($bucket->consume()), ' ', $told($bucket->consume());
     foreach ([$bucket->attempt(), $bucket->peek(), $bucket->reserve(1, 0)] as $decision) {
@@ -52,7 +52,7 @@ foreach (['redis://127.0.0.1:1?on_error=throw&enforce=0', 'redis://127.0.0.1:2?o
         implode(' ', array_slice(statistics()[$dsn], 0, 7)), "\n";
 }
 var_dump(ini_set('token_bucket.enforce', 'maybe'));
-thrown(fn () => new TokenBucket('shm:?enforce=yes', 'x', 1, 1));
+thrown(fn () => new TokenBucket('shm:?enforce=', 'x', 1, 1));
 ?>
 --EXPECTF--
 in in in in | in would deny 0 0 0 | in would deny 0 0 0 | in would deny 0 0 0

@@ -5,7 +5,7 @@ token_bucket.shm_path=
 pcre.jit=0
 --FILE--
 <?php
-// What the extension declares, in src/php/directives.rs.
+// What the extension declares, in src/settings.rs and src/php/ini.rs.
 $declared = [];
 foreach (ini_get_all('token_bucket') as $name => $directive) {
     $scope = [INI_ALL => 'anywhere', INI_SYSTEM => 'php.ini, pool'][$directive['access']];

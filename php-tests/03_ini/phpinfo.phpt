@@ -31,11 +31,11 @@ Directive => Local Value => Master Value
 token_bucket.storage => shm:info => shm:info
 token_bucket.prefix => tb: => tb:
 token_bucket.on_error => fallback => fallback
+token_bucket.enforce => 1 => 1
+token_bucket.lease => 0 => 0
 token_bucket.timeout_ms => 50 => 50
 token_bucket.connect_timeout_ms => 100 => 100
 token_bucket.deny_cache => 1 => 1
-token_bucket.lease => 0 => 0
-token_bucket.enforce => 1 => 1
 token_bucket.track_identifiers => 1 => 1
 token_bucket.warn_of_mistakes => 1 => 1
 token_bucket.shm_size => 8M => 8M

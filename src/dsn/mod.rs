@@ -2,7 +2,7 @@
 //!
 //! * [`schemes`]: the table of schemes, and the store that each names
 //! * [`location`]: the user, hosts and path before the question mark
-//! * [`parameters`], [`options`]: what stands after it
+//! * [`parameters`]: what stands after it; those that every store has are [settings](crate::settings)
 //! * [`address`], [`servers`]: what a DSN says of servers
 //! * [`cut`]: notices one that an ini file has cut
 //! * [`identity`]: what identifies a store to a host's processes
@@ -14,7 +14,6 @@ mod address;
 mod cut;
 mod identity;
 mod location;
-mod options;
 mod parameter;
 mod parameters;
 mod sanitize;
@@ -22,11 +21,9 @@ mod schemes;
 mod servers;
 
 use crate::error::{Error, Result};
+use crate::settings::Overrides;
 pub use address::Address;
 pub use cut::parse_in_ini;
-pub use options::{
-    DsnOverrides, MAX_LEASE, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_lease, parse_timeout_ms,
-};
 pub use sanitize::{printable_path, sanitize};
 pub use schemes::{Target, is_table_name, looks_like_dsn};
 pub use servers::{MysqlTarget, RedisTarget, Secret, Tls, Topology};
@@ -36,8 +33,8 @@ pub use servers::{MysqlTarget, RedisTarget, Secret, Tls, Topology};
 pub struct Dsn {
     /// The store.
     pub target: Target,
-    /// The parameters that override directives.
-    pub options: DsnOverrides,
+    /// The settings that its parameters set.
+    pub overrides: Overrides,
 }
 
 impl Dsn {
@@ -55,7 +52,7 @@ impl Dsn {
     ///
     /// let dsn = Dsn::parse("shm:logins?prefix=shop:")?;
     /// assert_eq!(dsn.target, Target::SharedMemory { name: "logins".into() });
-    /// assert_eq!(dsn.options.prefix.as_deref(), Some(&b"shop:"[..]));
+    /// assert_eq!(dsn.overrides.prefix.as_deref(), Some(&b"shop:"[..]));
     /// # Ok::<(), token_bucket::error::Error>(())
     /// ```
     pub fn parse(dsn: &str) -> Result<Self> {
@@ -67,8 +64,8 @@ impl Dsn {
             ));
         }
         let mut target = schemes::parse(location)?;
-        let options = parameters::parse(query, &mut target)?;
-        Ok(Self { target, options })
+        let overrides = parameters::parse(query, &mut target)?;
+        Ok(Self { target, overrides })
     }
 
     /// Replaces user and passwords by asterisks.

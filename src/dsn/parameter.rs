@@ -1,13 +1,11 @@
 //! One parameter of a DSN, and the values it may have.
 
-use super::options::{MAX_TIMEOUT_MS, parse_timeout_ms};
 use super::servers::Tls;
 use crate::error::{Error, Result};
 use percent_encoding::percent_decode_str;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// One parameter of a DSN.
 pub struct DsnParameter<'a> {
@@ -27,13 +25,6 @@ impl<'a> DsnParameter<'a> {
     /// The value as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.value).into_owned()
-    }
-
-    /// The value as a time-out in milliseconds.
-    pub fn timeout(&self) -> Result<Duration> {
-        parse_timeout_ms(&self.value).ok_or_else(|| {
-            must_be(self.name, &format!("milliseconds between 1 and {MAX_TIMEOUT_MS}"))
-        })
     }
 
     /// The value as the number of a database.

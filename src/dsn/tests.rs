@@ -1,6 +1,7 @@
 //! DSNs: what each kind means, and the errors of wrong ones.
 
 use super::*;
+use crate::settings::OnError;
 use std::time::Duration;
 
 fn refused(dsn: &str) -> String {
@@ -28,7 +29,7 @@ fn local_stores_need_no_address() {
     assert_eq!(target("shm:"), shm("default"));
     assert_eq!(target("shm:a-B_9"), shm("a-B_9"));
     assert_eq!(target("array:"), Target::Array);
-    let prefix = |dsn| Dsn::parse(dsn).unwrap().options.prefix;
+    let prefix = |dsn| Dsn::parse(dsn).unwrap().overrides.prefix;
     assert_eq!(prefix("array:?"), None);
     assert_eq!(prefix("array:?prefix="), Some(vec![]));
     assert_eq!(prefix("array:?prefix=a%00%26b"), Some(b"a\0&b".to_vec()));
@@ -105,10 +106,10 @@ fn mysql_dsn_is_parsed_in_every_form() {
 #[test]
 fn every_store_has_the_common_parameters() {
     let dsn = "redis://h?on_error=throw&timeout_ms=7&connect_timeout_ms=60000";
-    let options = Dsn::parse(dsn).unwrap().options;
-    assert_eq!(options.on_error, Some(OnError::Throw));
-    assert_eq!(options.timeout, Some(Duration::from_millis(7)));
-    assert_eq!(options.connect_timeout, Some(Duration::from_secs(60)));
+    let overrides = Dsn::parse(dsn).unwrap().overrides;
+    assert_eq!(overrides.on_error, Some(OnError::Throw));
+    assert_eq!(overrides.timeout_ms, Some(Duration::from_millis(7)));
+    assert_eq!(overrides.connect_timeout_ms, Some(Duration::from_secs(60)));
 }
 
 #[test]

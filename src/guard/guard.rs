@@ -10,14 +10,13 @@ use super::host::Host;
 use super::local_failures::Pause;
 use super::no_answer::{NoAnswer, PolicyAnswers, answers_to};
 use super::outcome::EndedCall;
-use super::policy::Policy;
 use super::report::{DecidedBy, Report};
 use super::writes;
 use crate::clock::boot_time;
-use crate::dsn::OnError;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limit::{Decision, Op, SECOND};
 use crate::net::Timeouts;
+use crate::settings::{OnError, Settings};
 use crate::store::{Answer, Key, RemoteStore, Request};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -49,8 +48,8 @@ const IGNORED_PREFIX: &str = "token_bucket.prefix is not put before the identifi
 
 impl Guard {
     /// The guard of a store. `host` holds what is known of its servers.
-    pub fn new(store: Rc<dyn RemoteStore>, host: Rc<Host>, policy: Policy) -> Self {
-        let Policy { on_error, deny_cache, lease, .. } = policy;
+    pub fn new(store: Rc<dyn RemoteStore>, host: Rc<Host>, settings: &Settings) -> Self {
+        let Settings { on_error, deny_cache, lease, .. } = *settings;
         Self { store, host, lease, on_error, deny_cache, is_prefix_ignored: Cell::new(false) }
     }
 

@@ -1,7 +1,7 @@
 //! The guard: stands before a store on servers, and knows what to do while they fail.
 //!
 //! * [`guard`]: asks the store, unless it need not or must not be asked; [`asked`]: what a call asks; [`outcome`]: how it ended;
-//!   [`no_answer`]: what answers in its place; [`policy`]: the configuration of both
+//!   [`no_answer`]: what answers in its place
 //! * [`report`]: how a call ended; [`event`]: what it has to tell beside its answer
 //! * [`host`]: what the processes of a host share about a store: a [`store_record`] with a [`breaker`] for each server, a [`gate`] for
 //!   connections and what operators see (listed by [`server_list`]), [`denials`] (answered by [`deny_cache`]), and
@@ -26,7 +26,6 @@ mod leasing;
 mod local_failures;
 mod no_answer;
 mod outcome;
-mod policy;
 mod recent_time;
 mod rediscovery;
 mod refusal_warnings;
@@ -43,7 +42,6 @@ pub use host::Host;
 pub use host_files::HostFiles;
 pub use leasing::{correct, decide};
 pub use no_answer::{NoAnswer, PolicyAnswers, answers_to};
-pub use policy::Policy;
 pub use report::{DecidedBy, Report};
 pub use server_list::{forget_server, list_servers};
 pub use store_record::ServerStatus;

@@ -1,13 +1,14 @@
 //! A server in this process, and calls on it, for the tests of this folder.
 
-use super::{Guard, Host, HostFiles, Policy, Report, decide};
+use super::{Guard, Host, HostFiles, Report, decide};
 use crate::clock::boot_time;
-use crate::dsn::{OnError, Secret};
+use crate::dsn::Secret;
 use crate::error::{Error, Result};
 use crate::limit::{Limit, Op, SECOND, TokenBucket};
 use crate::mapped::FileSettings;
 pub use crate::mapped::tests::Folder;
 use crate::net::Timeouts;
+use crate::settings::{OnError, Settings};
 use crate::store::Time;
 use crate::store::array::Array;
 use crate::store::{Answer, Key, RemoteStore, Request, Store, WriteOutcome, Writes};
@@ -149,8 +150,8 @@ pub fn host_alone() -> Rc<Host> {
     host_in(&FileSettings { path: "/nowhere".into(), size: 0 })
 }
 
-pub fn policy(on_error: OnError) -> Policy {
-    Policy { on_error, deny_cache: true, enforce: true, ..Policy::default() }
+pub fn settings(on_error: OnError) -> Settings {
+    Settings { on_error, ..Settings::default() }
 }
 
 /// A process of the host, and the server that it asks.
@@ -160,10 +161,10 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn new(host: Rc<Host>, policy: Policy) -> Self {
+    pub fn new(host: Rc<Host>, settings: Settings) -> Self {
         let server = Rc::new(Server::new());
         let store = Rc::clone(&server) as Rc<dyn RemoteStore>;
-        Self { guard: Guard::new(store, host, policy), server }
+        Self { guard: Guard::new(store, host, &settings), server }
     }
 
     /// Makes a call that begins now, on the bucket of [`limit`].

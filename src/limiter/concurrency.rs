@@ -84,14 +84,14 @@ pub fn acquire(
     taken.before(mistake).map(|answer| match answer {
         Ok(Some(place)) => Ok(Some(held(place))),
         // A dry run denies no call, and fails none.
-        _ if !limiter.policy.enforce => Ok(Some(held(TakenFrom::Nowhere))),
+        _ if !limiter.settings.enforce => Ok(Some(held(TakenFrom::Nowhere))),
         other => other.map(|_| None),
     })
 }
 
 /// The cause of a denial, for the log.
 fn permit_denial(limiter: &Limiter, limit: &PermitLimit, by: DecidedBy) -> DenialCause {
-    let (kind, is_enforced) = (LimitKind::Concurrency, limiter.policy.enforce);
+    let (kind, is_enforced) = (LimitKind::Concurrency, limiter.settings.enforce);
     let (capacity, by) = (limit.max().into(), DeniedBy::from(by));
     let reason = match by {
         DeniedBy::OnError => DenialReason::Outage,
@@ -173,7 +173,7 @@ fn permit_breaker(limiter: &Limiter, key: &Key<'_>) -> u64 {
 
 /// The answer; in a dry run, which fails no call, another one in the place of an error.
 fn unless_dry_run<T>(limiter: &Limiter, answer: Result<T>, other: T) -> Result<T> {
-    if limiter.policy.enforce { answer } else { Ok(answer.unwrap_or(other)) }
+    if limiter.settings.enforce { answer } else { Ok(answer.unwrap_or(other)) }
 }
 
 fn permits(limiter: &Limiter) -> Result<&dyn Permits> {
@@ -223,7 +223,7 @@ impl HeldPermit {
                 None => Ok(false),
             }),
         };
-        renewed.map(|answer| if limiter.policy.enforce { answer } else { Ok(Some(true)) })
+        renewed.map(|answer| if limiter.settings.enforce { answer } else { Ok(Some(true)) })
     }
 
     /// Gives the permit back to where it was taken, if it is still held there. A process that has inherited

@@ -1,67 +1,61 @@
 //! A store with all that applies to every key in it.
 
 use super::flagged_decision::{DecisionFlags, FlaggedDecision};
-use super::settings::Settings;
 use crate::clock::{boot_time, unix_time_at_boot};
 use crate::dsn::{Dsn, Target};
 use crate::error::Result;
-use crate::guard::{self, DecidedBy, Guard, Host, Policy, Report, Stores};
+use crate::guard::{self, DecidedBy, Guard, Host, Report, Stores};
 use crate::identifier::{Identifier, client_identifier, needs_escape};
 use crate::limit::{Decision, Limit, Op, Reply, StoredState, apply};
+use crate::mapped::FileSettings;
 use crate::net::Timeouts;
+use crate::settings::Settings;
 use crate::statistics::{
     BlockedKey, CallContext, CallStatistics, DenialCause, Incidents, Statistics,
 };
 use crate::store::{Answer, Key, KeyHash, LimitKind, Request, Store, Time};
 use std::cell::Cell;
+use std::mem::take;
 use std::rc::Rc;
 
-/// The default of `token_bucket.prefix`.
-pub const DEFAULT_PREFIX: &[u8] = b"tb:";
-
-/// A store with all that applies to every key in it: prefix, time-outs, policy and statistics.
+/// A store with all that applies to every key in it: settings and statistics.
 ///
 /// A store on this host decides by itself. A [`Guard`] stands before a store on servers and knows what to
 /// do while they fail.
 pub struct Limiter {
     pub(super) store: Rc<dyn Store>,
+    pub(super) settings: Settings,
     pub(super) timeouts: Timeouts,
-    pub(super) prefix: Vec<u8>,
     /// None for a store on this host.
     pub(super) guard: Option<Box<Guard>>,
-    pub(super) policy: Policy,
     pub(super) statistics: CallStatistics,
     /// What identifies the store. None for `array:`, whose blocks end with the process.
     identity: Option<Vec<u8>>,
 }
 
 impl Limiter {
-    /// Makes the limiter on the store of `dsn`, which is one of `stores`. The DSN overrides `prefix` and
-    /// `settings`.
+    /// Makes the limiter on the store of `dsn`, which is one of `stores`. The DSN overrides `settings`.
     ///
     /// Opens nothing: the first decision does, in the process that makes it.
-    pub fn new(
-        dsn: &Dsn,
-        prefix: &[u8],
-        settings: &Settings,
-        stores: &Stores,
-        statistics: Statistics,
-    ) -> Self {
-        let opened = stores.get(&dsn.target, &settings.store.files);
-        let policy = settings.policy.overridden_by(&dsn.options);
-        let guard = opened.remote.map(|(store, host)| Box::new(Guard::new(store, host, policy)));
-        let needs_prefix = dsn.target.needs_prefix();
-        if !needs_prefix && dsn.options.prefix.is_none() && prefix != DEFAULT_PREFIX {
-            guard.iter().for_each(|guard| guard.warn_of_ignored_prefix());
+    pub fn new(dsn: &Dsn, mut settings: Settings, stores: &Stores, statistics: Statistics) -> Self {
+        let opened = stores.get(&dsn.target, &FileSettings::from(&settings));
+        let mut is_prefix_ignored = false;
+        if !dsn.target.needs_prefix() {
+            let prefix = take(&mut settings.prefix);
+            is_prefix_ignored =
+                dsn.overrides.prefix.is_none() && prefix != Settings::default().prefix;
         }
-        let prefix = if needs_prefix { prefix } else { b"" };
+        settings.override_with(&dsn.overrides);
+        let guard = opened.remote.map(|(store, host)| Guard::new(store, host, &settings));
+        if is_prefix_ignored {
+            guard.iter().for_each(Guard::warn_of_ignored_prefix);
+        }
         Self {
             store: opened.store,
-            timeouts: settings.store.timeouts_overridden_by(&dsn.options),
-            prefix: dsn.options.prefix.clone().unwrap_or_else(|| prefix.to_vec()),
-            guard,
-            policy,
-            statistics: CallStatistics::new(statistics, policy),
+            timeouts: Timeouts { call: settings.timeout_ms, connect: settings.connect_timeout_ms },
+            guard: guard.map(Box::new),
+            statistics: CallStatistics::new(statistics, settings.clone()),
+            settings,
             identity: (dsn.target != Target::Array).then(|| dsn.target.identity()),
         }
     }
@@ -106,8 +100,8 @@ impl Limiter {
         // By the clock of this host, not by the server's.
         let end =
             frozen.unwrap_or_else(boot_time) + decision.expires_at.saturating_sub(decision.now);
-        let (kind, is_enforced) = (LimitKind::from(limit), self.policy.enforce);
-        let (prefix, context) = (&self.prefix, *context);
+        let (kind, is_enforced) = (LimitKind::from(limit), self.settings.enforce);
+        let (prefix, context) = (&self.settings.prefix, *context);
         let key = BlockedKey { store, prefix, context, kind, is_enforced };
         self.statistics.note_block(&key, decision.is_blocked().then_some(end));
     }
@@ -120,21 +114,22 @@ impl Limiter {
         limit: &Limit,
         frozen: Option<u64>,
     ) -> Report<FlaggedDecision> {
-        if report.answer.is_err() && !self.policy.enforce {
+        if report.answer.is_err() && !self.settings.enforce {
             return report.map(|_| Ok(decision_of_failed_dry_run(limit, frozen)));
         }
-        let flags = DecisionFlags::new(report.decided_by, self.policy.enforce);
+        let flags = DecisionFlags::new(report.decided_by, self.settings.enforce);
         report.map(|answer| answer.map(|decision| FlaggedDecision { decision, flags }))
     }
 
     /// Whether a denial denies.
     pub(super) const fn is_enforced(&self) -> bool {
-        self.policy.enforce
+        self.settings.enforce
     }
 
     /// Whether two limiters and identifiers name the same bucket, under limits of one kind.
     pub fn has_same_key(&self, identifier: &[u8], other: &Self, others_identifier: &[u8]) -> bool {
-        let key = |limiter: &Self, identifier| [limiter.prefix.as_slice(), identifier].concat();
+        let key =
+            |limiter: &Self, identifier| [limiter.settings.prefix.as_slice(), identifier].concat();
         Rc::ptr_eq(&self.store, &other.store)
             && key(self, identifier) == key(other, others_identifier)
     }
@@ -153,7 +148,7 @@ impl Limiter {
         frozen: Option<u64>,
     ) -> Report<bool> {
         let ask = |store: &dyn Store, request: &Request<'_>| store.accepts(request);
-        let enforced = self.policy.enforce;
+        let enforced = self.settings.enforce;
         self.call(context, limit, op, frozen, ask).map(|answer| match answer {
             Ok(accepted) => Ok(accepted || !enforced),
             Err(_) if !enforced => Ok(true),
@@ -228,13 +223,13 @@ impl Limiter {
         by: DecidedBy,
         is_blocked: bool,
     ) -> DenialCause {
-        DenialCause::new(limit, by.into(), is_blocked, self.policy.enforce)
+        DenialCause::new(limit, by.into(), is_blocked, self.settings.enforce)
     }
 
     /// The key of a call whose name needs no escape.
     #[inline(always)]
     pub(super) fn key<'a>(&'a self, context: &CallContext<'a>, kind: LimitKind) -> Key<'a> {
-        let prefix = self.prefix.as_slice();
+        let prefix = self.settings.prefix.as_slice();
         let parts: [&[u8]; 4] = match context.identifier {
             Identifier::Plain(identifier) => [prefix, identifier, b"", b""],
             Identifier::Client { name, id } => [prefix, name, b":", id],
@@ -250,7 +245,7 @@ impl Limiter {
         limit: &Limit,
         key_hash: &'a Cell<KeyHash>,
     ) -> Key<'a> {
-        let parts: [&[u8]; 4] = [&self.prefix, identifier, b"", b""];
+        let parts: [&[u8]; 4] = [&self.settings.prefix, identifier, b"", b""];
         Key { parts, kind: LimitKind::from(limit), key_hash }
     }
 
@@ -266,9 +261,9 @@ impl Limiter {
         Request { key, limit, op, time, timeouts: &self.timeouts }
     }
 
-    /// What the limiter does around the store's decisions.
-    pub const fn policy(&self) -> &Policy {
-        &self.policy
+    /// The settings, with those of the DSN in place of the directives'.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// Whether the store is on servers.
@@ -282,7 +277,7 @@ impl Limiter {
     ///
     /// Those of [`Store::prepare`]. The on-error policy does not apply.
     pub fn prepare(&self) -> Result<()> {
-        self.store.prepare(&self.prefix, &self.timeouts)
+        self.store.prepare(&self.settings.prefix, &self.timeouts)
     }
 
     /// What this host knows of its servers; none for a store on this host.

@@ -6,7 +6,6 @@
 //!   [`joint_call`] asks them, [`together`] on one server; each is a [`member`]
 //! * [`settlement`]: what a call cost, once that is known, in place of its estimate
 //! * [`concurrency`]: limits of how many run at once
-//! * [`settings`]: what the directives and a DSN set
 //! * [`flagged_decision`]: a decision, and how it came about
 
 mod compound;
@@ -19,14 +18,12 @@ mod limiter;
 mod limiters;
 mod member;
 mod named_limits;
-mod settings;
 mod settlement;
 mod together;
 
-pub use crate::guard::{DecidedBy, Event, Host, Policy, Report, ServerStatus, forget_server};
+pub use crate::guard::{DecidedBy, Event, Host, Report, ServerStatus, forget_server};
 pub use crate::identifier::{Identifier, MAX_IDENTIFIER, client_identifier};
-pub use crate::mapped::{FileSettings, MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
-pub use crate::net::Timeouts;
+pub use crate::mapped::FileSettings;
 pub use crate::statistics::{
     CallContext, CallsOfMinute, DenialCause, DenialReason, DeniedBy, InferredName,
     LONGEST_IDENTIFIER, LimitName, LimitStatistics, ListedBlock, LoggedDenial, Outcome,
@@ -39,12 +36,11 @@ pub use compound::{Answers, MAX_MEMBERS, admits_all, peek_all, take_all};
 pub use concurrency::{HeldPermit, NO_PERMITS, acquire, count_permits, has_permits, reset_permits};
 pub use first_of::{FirstAnswer, peek_first, take_first, take_on_host};
 pub use flagged_decision::{DecisionFlags, FlaggedDecision};
-pub use limiter::{DEFAULT_PREFIX, Limiter};
+pub use limiter::Limiter;
 pub use limiters::Limiters;
 pub use member::Member;
 pub use named_limits::{
     Algorithm, CALENDAR, CONCURRENCY, DEFAULT_LIFETIME, FileError, FileLine, LineContent,
     NamedLimit, NamedLimits, Rule,
 };
-pub use settings::{Settings, StoreSettings};
 pub use settlement::{Settled, Settlement, settle};

@@ -20,16 +20,17 @@
 
 use super::boot::{self, BootId};
 use crate::clock::boot_time;
+use crate::settings::{MAX_SHM_SIZE, MIN_SHM_SIZE};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The version of everything in a file. It is part of the file's name.
 pub const LAYOUT: u32 = 10;
 
 /// The smallest file, in bytes.
-pub const MIN_SIZE: u64 = 64 * 1024;
+pub const MIN_SIZE: u64 = MIN_SHM_SIZE;
 
 /// The largest file, in bytes: the index of a set has 30 bits.
-pub const MAX_SIZE: u64 = 64 << 30;
+pub const MAX_SIZE: u64 = MAX_SHM_SIZE;
 
 /// The size of a file of permits: room for 65,280.
 pub const PERMITS_SIZE: u64 = 1 << 20;

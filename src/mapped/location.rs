@@ -2,6 +2,7 @@
 
 use super::layout::{LAYOUT, LEASES_SIZE, PERMITS_SIZE, Purpose};
 use crate::dsn::is_table_name;
+use crate::settings::Settings;
 use std::path::PathBuf;
 
 /// The name of the file with what this host knows of servers. No DSN can name it.
@@ -20,6 +21,12 @@ pub struct FileSettings {
     pub path: PathBuf,
     /// The size of a table in bytes.
     pub size: u64,
+}
+
+impl From<&Settings> for FileSettings {
+    fn from(settings: &Settings) -> Self {
+        Self { path: settings.shm_path.clone(), size: settings.shm_size }
+    }
 }
 
 /// Which file, what it is for, and how large it is made.

@@ -3,11 +3,29 @@
 //! While the value of php.ini, the pool or the request is invalid there is no default storage: any other
 //! store would enforce other limits, and the application would not notice.
 
-use super::engine::directive_cell::{DirectiveValue, ValueSource};
 use crate::dsn::parse_in_ini;
 use crate::error::Error;
 use parking_lot::RwLock;
 use std::cell::RefCell;
+use std::ffi::CStr;
+
+/// The name of the directive.
+pub const DIRECTIVE: &CStr = c"token_bucket.storage";
+
+/// Where a directive's value comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum ValueSource {
+    /// php.ini, or the default that takes the place of an invalid value in php.ini.
+    PhpIni,
+    /// The FPM pool, when a worker starts.
+    Pool,
+    /// The web server, for one request.
+    Request,
+    /// `ini_set()`.
+    Script,
+    /// The value from before it was set: at the end of a request, or by `ini_restore()`.
+    Restored,
+}
 
 /// The error of php.ini's value. Shared by all threads: in a thread-safe PHP only the first one is given
 /// that value, the others are given the default.
@@ -17,14 +35,14 @@ static PHP_INI_ERROR: RwLock<Option<String>> = RwLock::new(None);
 #[derive(Default)]
 pub struct DefaultStorage {
     dsn: RefCell<String>,
-    pool: RefCell<Setting>,
+    pool: RefCell<Given>,
     /// That of the request or the script, which counts before the pool's.
-    request: RefCell<Setting>,
+    request: RefCell<Given>,
 }
 
 /// What a pool or a request has set.
 #[derive(Default)]
-enum Setting {
+enum Given {
     #[default]
     None,
     Valid,
@@ -49,9 +67,9 @@ impl DefaultStorage {
     fn error(&self) -> Option<String> {
         for setting in [&self.request, &self.pool] {
             match &*setting.borrow() {
-                Setting::None => {}
-                Setting::Valid => return None,
-                Setting::Invalid(message) => return Some(message.clone()),
+                Given::None => {}
+                Given::Valid => return None,
+                Given::Invalid(message) => return Some(message.clone()),
             }
         }
         PHP_INI_ERROR.read().clone()
@@ -64,31 +82,26 @@ impl DefaultStorage {
 
     /// Forgets the error of the request that ends. Returns whether there was one.
     pub fn end_request(&self) -> bool {
-        matches!(self.request.take(), Setting::Invalid(_))
+        matches!(self.request.take(), Given::Invalid(_))
     }
-}
 
-impl DirectiveValue for DefaultStorage {
-    /// A valid DSN.
-    type Value = String;
-
-    const IS_SECRET: bool = true;
-
+    /// Replaces the DSN by a valid one.
     fn assign(&self, dsn: String, source: ValueSource) {
         self.dsn.replace(dsn);
         match source {
             // At startup the engine sets the default after it refused php.ini's value: the error stays.
             ValueSource::PhpIni => {}
-            ValueSource::Pool => drop(self.pool.replace(Setting::Valid)),
+            ValueSource::Pool => drop(self.pool.replace(Given::Valid)),
             ValueSource::Request | ValueSource::Script => {
-                self.request.replace(Setting::Valid);
+                self.request.replace(Given::Valid);
             }
             ValueSource::Restored => drop(self.request.take()),
         }
     }
 
-    fn refuse(&self, message: &str, source: ValueSource) -> bool {
-        let invalid = || Setting::Invalid(message.to_owned());
+    /// Notes that a value was refused for the reason in `message`. Returns whether the value before it stays in force.
+    pub fn refuse(&self, message: &str, source: ValueSource) -> bool {
+        let invalid = || Given::Invalid(message.to_owned());
         match source {
             ValueSource::PhpIni => *PHP_INI_ERROR.write() = Some(message.to_owned()),
             ValueSource::Pool => drop(self.pool.replace(invalid())),
@@ -97,14 +110,13 @@ impl DirectiveValue for DefaultStorage {
         }
         source == ValueSource::Script
     }
-}
 
-/// Checks that a value is a DSN.
-pub fn parse_storage(value: &[u8]) -> Result<String, String> {
-    let dsn = String::from_utf8_lossy(value).into_owned();
-    match parse_in_ini(&dsn) {
-        Ok(_) => Ok(dsn),
-        Err(error) => Err(format!("must be a storage DSN ({error})")),
+    /// Sets the DSN, or returns what the value must be.
+    pub fn set(&self, value: &[u8], source: ValueSource) -> Result<(), String> {
+        let dsn = String::from_utf8_lossy(value).into_owned();
+        parse_in_ini(&dsn).map_err(|error| format!("a storage DSN ({error})"))?;
+        self.assign(dsn, source);
+        Ok(())
     }
 }
 
@@ -114,14 +126,12 @@ mod tests {
 
     /// Sets a value as the engine does. Returns whether it is accepted.
     fn set(storage: &DefaultStorage, value: &str, source: ValueSource) -> bool {
-        match parse_storage(value.as_bytes()) {
-            Ok(dsn) => storage.assign(dsn, source),
-            Err(message) => {
-                storage.refuse(&message, source);
-                return false;
-            }
-        }
-        true
+        storage
+            .set(value.as_bytes(), source)
+            .inspect_err(|message| {
+                storage.refuse(message, source);
+            })
+            .is_ok()
     }
 
     #[test]

@@ -44,13 +44,13 @@ fn return_denials(call: &Call) -> Result<(), Thrown> {
 /// Makes a list of the denials below the current prefix, the latest first.
 pub fn of_current_prefix(is_wanted: impl Fn(&LoggedDenial) -> bool, most: usize) -> PhpArray {
     let globals = GLOBALS.get();
-    let (prefix, track) =
-        (globals.directives.prefix.get(), globals.directives.track_identifiers.get());
+    let settings = globals.settings();
     let denials = globals.statistics().denials();
     let of_prefix = denials.iter().filter(|denial| {
-        denial.limit.prefix().is_none_or(|of_limit| of_limit == prefix) && is_wanted(denial)
+        denial.limit.prefix().is_none_or(|of_limit| of_limit == settings.prefix)
+            && is_wanted(denial)
     });
-    of_prefix.take(most).map(|denial| row(denial, track)).collect()
+    of_prefix.take(most).map(|denial| row(denial, settings.track_identifiers)).collect()
 }
 
 fn name_of(denial: &LoggedDenial) -> &[u8] {

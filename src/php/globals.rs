@@ -1,15 +1,16 @@
 //! What a worker keeps from one request to the next.
 
 use super::calendar_unit::Calendar;
-use super::directives::Directives;
-use super::engine::exceptions::Thrown;
+use super::default_storage::DefaultStorage;
 use super::limits_file::LimitsFile;
 use super::permit_registry::PermitRegistry;
 use crate::clock::boot_time;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::limit::{Limit, LimitError, TokenBucket};
 use crate::limiter::{Limiter, Limiters, NamedLimit, Statistics};
+use crate::settings::{Overrides, Setting, Settings};
 use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -17,20 +18,16 @@ use std::rc::Rc;
 /// The worker's globals; in a thread-safe PHP, the thread's.
 pub static GLOBALS: ModuleGlobals<Globals> = ModuleGlobals::new();
 
-/// How many DSNs a worker finds again without parsing them. Most programs use one or two.
-const MAX_RECENT: usize = 8;
-
-/// The text of a DSN and its limiter.
-type RecentLimiter = (Box<[u8]>, Rc<Limiter>);
-
 /// The limit made last and the numbers it was made of.
 type LastLimit = RefCell<Option<(i64, f64, Rc<Limit>)>>;
 
 /// What a worker keeps from one request to the next.
 #[derive(Default)]
 pub struct Globals {
-    /// The values of the directives.
-    pub directives: Directives,
+    /// `token_bucket.storage`.
+    pub storage: DefaultStorage,
+    /// The values of the other directives.
+    settings: RefCell<Rc<Settings>>,
     /// Warnings about values that were set before the request. The next request emits them.
     pub pending_warnings: RefCell<Vec<String>>,
     /// The time of `TokenBucket\TestClock`, in nanoseconds, while a test has frozen it.
@@ -46,14 +43,10 @@ pub struct Globals {
     last_per_second: LastLimit,
     last_per_period: LastLimit,
     last_per_window: LastLimit,
-    /// All limiters of the worker, and the stores that they share.
+    /// All limiters of the worker, none after a directive changes, and the stores that they share.
     limiters: Limiters,
     /// The limits that an operator has named.
     pub limits_file: LimitsFile,
-    /// The limiter on the default storage. Empty until it is used, and after a directive changes.
-    default_limiter: RefCell<Option<Rc<Limiter>>>,
-    /// The limiters that were used last. Empty after a directive changes.
-    recent_limiters: RefCell<Vec<RecentLimiter>>,
     /// Counts the calls on storages written in PHP. Empty after a directive changes.
     statistics: RefCell<Option<Rc<Statistics>>>,
 }
@@ -92,76 +85,67 @@ impl Globals {
         self.frozen_time.get().unwrap_or_else(boot_time)
     }
 
-    /// The limiter on `token_bucket.storage`.
-    #[inline(always)]
-    pub fn default_limiter(&self) -> Result<Rc<Limiter>, Thrown> {
-        if let Some(limiter) = &*self.default_limiter.borrow() {
-            return Ok(Rc::clone(limiter));
-        }
-        self.find_default_limiter()
+    /// The settings of the directives. No borrow is left: code of PHP may set a directive.
+    pub fn settings(&self) -> Rc<Settings> {
+        Rc::clone(&self.settings.borrow())
     }
 
-    #[cold]
-    fn find_default_limiter(&self) -> Result<Rc<Limiter>, Thrown> {
-        let dsn = self.directives.storage.dsn()?;
-        let limiter = self.limiter_on(dsn.as_bytes(), |_, error| error)?;
-        *self.default_limiter.borrow_mut() = Some(Rc::clone(&limiter));
-        Ok(limiter)
+    /// Sets a directive, or returns what its value must be.
+    pub fn set(&self, setting: &Setting, value: &[u8]) -> Result<(), String> {
+        let mut change = Overrides::default();
+        let result = (setting.set)(&mut change, value);
+        // PHP makes an empty value of `off` in php.ini.
+        result.or_else(|what| match value {
+            b"" => (setting.set)(&mut change, b"off"),
+            _ => Err(what),
+        })?;
+        Rc::make_mut(&mut self.settings.borrow_mut()).override_with(&change);
+        Ok(())
     }
 
-    /// The limiter on the store of a DSN, with the prefix and settings of the directives. `explain` may add to the
-    /// error of a DSN that is not valid.
+    /// The limiter on a storage, a DSN or `None` for `token_bucket.storage`, under what a section of the file of limits
+    /// overrides.
     #[inline]
-    pub fn limiter_on(
+    pub fn limiter(
         &self,
-        dsn: &[u8],
-        explain: fn(&[u8], Error) -> Error,
-    ) -> Result<Rc<Limiter>, Thrown> {
-        // A change of a directive empties this list.
-        if let Some((_, limiter)) =
-            self.recent_limiters.borrow().iter().find(|(known, _)| **known == *dsn)
-        {
-            return Ok(Rc::clone(limiter));
+        storage: Option<&[u8]>,
+        overrides: Option<&Overrides>,
+    ) -> Result<Rc<Limiter>> {
+        match self.find_limiter(storage, overrides) {
+            Some(limiter) => Ok(limiter),
+            None => self.make_limiter(storage, overrides),
         }
-        self.find_limiter_or_throw(dsn, explain)
     }
 
+    /// The limiter that was [made](Self::make_limiter) since a directive changed last.
+    #[inline(always)]
+    pub fn find_limiter(
+        &self,
+        storage: Option<&[u8]>,
+        overrides: Option<&Overrides>,
+    ) -> Option<Rc<Limiter>> {
+        self.limiters.find(storage, overrides)
+    }
+
+    /// The error is returned, not thrown: a fatal error while it is thrown (the memory limit) skips these frames, and a
+    /// `RefCell` that they borrow would stay borrowed.
     #[cold]
     #[inline(never)]
-    fn find_limiter_or_throw(
+    pub fn make_limiter(
         &self,
-        dsn: &[u8],
-        explain: fn(&[u8], Error) -> Error,
-    ) -> Result<Rc<Limiter>, Thrown> {
-        // The error becomes an exception here, where nothing is borrowed: a fatal error meanwhile (the memory
-        // limit) skips these frames, and a RefCell that they borrow would stay borrowed.
-        Ok(self.find_limiter(dsn).map_err(|error| explain(dsn, error))?)
-    }
-
-    /// The limiter on the store of a DSN, for a caller that does not throw.
-    #[cold]
-    pub fn find_limiter(&self, dsn: &[u8]) -> Result<Rc<Limiter>> {
-        let limiter = {
-            let prefix = self.directives.prefix.get();
-            self.limiters.get(dsn, &prefix, &self.directives.settings())?
+        storage: Option<&[u8]>,
+        overrides: Option<&Overrides>,
+    ) -> Result<Rc<Limiter>> {
+        let dsn = match storage {
+            Some(dsn) => Cow::Borrowed(dsn),
+            None => Cow::Owned(self.storage.dsn()?.into_bytes()),
         };
-        let mut recent = self.recent_limiters.borrow_mut();
-        if recent.len() >= MAX_RECENT {
-            recent.clear();
-        }
-        recent.push((dsn.into(), Rc::clone(&limiter)));
-        Ok(limiter)
+        self.limiters.make(storage, &dsn, overrides, &self.settings())
     }
 
     /// The limiter of a limit that an operator has named.
     pub fn limiter_for(&self, named: &NamedLimit) -> Result<Rc<Limiter>> {
-        let dsn = match named.storage() {
-            Some(dsn) => dsn.to_owned(),
-            None => self.directives.storage.dsn()?,
-        };
-        let settings = named.override_settings(self.directives.settings());
-        let prefix = self.directives.prefix.get();
-        self.limiters.get(dsn.as_bytes(), &prefix, &settings)
+        self.limiter(named.storage().map(str::as_bytes), named.overrides())
     }
 
     /// The limiters that directives name: on `token_bucket.storage`, and of the limits of a file. One on an invalid
@@ -170,16 +154,13 @@ impl Globals {
         &self,
         named: impl Iterator<Item = &'a NamedLimit>,
     ) -> Vec<Rc<Limiter>> {
-        let (prefix, settings) = (self.directives.prefix.get(), self.directives.settings());
-        let default = self.directives.storage.dsn();
-        let default = default.and_then(|dsn| self.limiters.get(dsn.as_bytes(), &prefix, &settings));
+        let default = self.limiter(None, None);
         default.into_iter().chain(named.filter_map(|named| self.limiter_for(named).ok())).collect()
     }
 
     /// A limiter on the store of a DSN that no other limiter shares.
     pub fn unshared_limiter_on(&self, dsn: &[u8]) -> Result<Limiter> {
-        let prefix = self.directives.prefix.get();
-        self.limiters.unshared(dsn, &prefix, &self.directives.settings())
+        self.limiters.unshared(dsn, &self.settings())
     }
 
     /// Notes that the file of limits was read again, and has others.
@@ -190,10 +171,7 @@ impl Globals {
     /// Counts calls below the current `token_bucket.prefix`.
     pub fn statistics(&self) -> Rc<Statistics> {
         let mut statistics = self.statistics.borrow_mut();
-        let make = || {
-            let prefix = self.directives.prefix.get();
-            Rc::new(self.limiters.statistics(&prefix, &self.directives.settings()))
-        };
+        let make = || Rc::new(self.limiters.statistics(&self.settings()));
         Rc::clone(statistics.get_or_insert_with(make))
     }
 
@@ -211,17 +189,16 @@ impl Globals {
     /// Ends a request of the engine's, which restores the directives.
     pub fn end_engine_request(&self) {
         self.end_request();
-        if self.directives.storage.end_request() {
+        if self.storage.end_request() {
             self.forget_limiters();
         }
     }
 
     /// Forgets everything that depends on directives, because one has changed.
     pub fn forget_limiters(&self) {
-        self.default_limiter.take();
-        self.recent_limiters.take();
+        self.limiters.forget();
         self.statistics.take();
-        self.limits_file.forget_limiters();
+        self.limits_file.look_again();
     }
 }
 

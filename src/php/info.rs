@@ -25,10 +25,7 @@ pub extern "C" fn print(module: *mut ModuleEntry) {
 
 /// Names and values that describe the default store of this worker.
 fn describe_default_store() -> Vec<(String, String)> {
-    let globals = GLOBALS.get();
-    let limiter =
-        globals.directives.storage.dsn().and_then(|dsn| globals.find_limiter(dsn.as_bytes()));
-    match limiter {
+    match GLOBALS.get().limiter(None, None) {
         Ok(limiter) => limiter
             .describe()
             .into_iter()

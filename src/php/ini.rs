@@ -1,17 +1,17 @@
 //! Makes the directives known to the engine, which then calls `on_modify` with each new value.
 
-use super::default_storage::DefaultStorage;
-use super::directives::{DIRECTIVES, Directive, Scope};
-use super::engine::directive_cell::ValueSource;
+use super::default_storage::{DIRECTIVE as STORAGE, DefaultStorage, ValueSource};
 use super::engine::versions::{FAILURE, SUCCESS};
 use super::events;
 use super::globals::GLOBALS;
 use crate::dsn::{Dsn, sanitize};
+use crate::settings::{SETTINGS, Scope, Setting};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::IniEntryPermission;
 use ext_php_rs::types::ZendStr;
 use ext_php_rs::zend::{IniEntryDef, IniEntryDefs, SapiGlobals};
 use std::ffi::{CStr, c_int, c_void};
+use std::iter::once;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
@@ -22,35 +22,43 @@ const STAGE_ACTIVATE: c_int = 1 << 2;
 /// Apache applies the values of `.htaccess`. No script runs yet.
 const STAGE_HTACCESS: c_int = 1 << 5;
 
-/// The rows and the end that the engine wants.
-const ENTRIES_COUNT: usize = DIRECTIVES.len() + 1;
+/// The default of `token_bucket.storage`.
+const DEFAULT_STORAGE: &CStr = c"shm:";
+
+/// The storage, the settings and the end that the engine wants.
+const ENTRIES_COUNT: usize = 1 + SETTINGS.len() + 1;
 
 /// The table as the engine reads it. Static, because PHP 8.5 keeps a pointer to it.
 static ENTRIES: IniEntryDefs<ENTRIES_COUNT> = IniEntryDefs::new(entries());
 
 const fn entries() -> [IniEntryDef; ENTRIES_COUNT] {
     let mut entries = [const { IniEntryDef::end() }; ENTRIES_COUNT];
-    let mut rows: &'static [Directive] = &DIRECTIVES;
-    let mut places: &mut [IniEntryDef] = &mut entries;
-    while let ([row, next_rows @ ..], [place, next_places @ ..]) = (rows, places) {
-        *place = entry(row);
-        (rows, places) = (next_rows, next_places);
+    let [storage, places @ ..] = &mut entries;
+    *storage = IniEntryDef::new(STORAGE, DEFAULT_STORAGE, IniEntryPermission::All);
+    storage.on_modify = Some(set_storage);
+    storage.displayer = Some(show_without_password);
+    let (mut settings, mut places): (&'static [Setting], &mut [IniEntryDef]) = (&SETTINGS, places);
+    while let ([setting, next_settings @ ..], [place, next_places @ ..]) = (settings, places) {
+        *place = entry(setting);
+        (settings, places) = (next_settings, next_places);
     }
     entries
 }
 
-const fn entry(row: &'static Directive) -> IniEntryDef {
-    let permission = match row.scope {
-        Scope::Anywhere => IniEntryPermission::All,
+const fn entry(setting: &'static Setting) -> IniEntryDef {
+    let permission = match setting.scope {
         Scope::PhpIniOrPool => IniEntryPermission::System,
+        Scope::Script | Scope::Dsn | Scope::Section => IniEntryPermission::All,
     };
-    let mut entry = IniEntryDef::new(row.name, row.default, permission);
-    entry.on_modify = Some(on_modify);
-    entry.mh_arg1 = ptr::from_ref(row).cast_mut().cast();
-    if row.is_secret {
-        entry.displayer = Some(show_without_password);
-    }
+    let mut entry = IniEntryDef::new(setting.directive, setting.default, permission);
+    entry.on_modify = Some(set_setting);
+    entry.mh_arg1 = ptr::from_ref(setting).cast_mut().cast();
     entry
+}
+
+/// The names of all directives, in the order in which phpinfo() shows them.
+pub fn names() -> impl Iterator<Item = &'static CStr> {
+    once(STORAGE).chain(SETTINGS.iter().map(|setting| setting.directive))
 }
 
 /// Makes the directives known to the engine, which sets each one at once.
@@ -66,21 +74,60 @@ pub fn emit_pending_warnings() {
     }
 }
 
-/// Sets a directive. Runs for each value from php.ini, a pool, a request or `ini_set()`.
-unsafe extern "C" fn on_modify(
+/// Sets a setting. Runs for each value from php.ini, a pool, a request or `ini_set()`.
+unsafe extern "C" fn set_setting(
     entry: *mut ffi::zend_ini_entry,
     value: *mut ffi::zend_string,
-    row: *mut c_void,
+    setting: *mut c_void,
     _: *mut c_void,
     _: *mut c_void,
     stage: c_int,
 ) -> c_int {
-    let set = catch_unwind(AssertUnwindSafe(|| {
+    set(value, stage, |value| {
         // SAFETY: the engine passes the `mh_arg1` of the entry, which points into a static table.
-        let row = unsafe { &*row.cast_const().cast::<Directive>() };
-        set(row, entry, value, stage)
-    }));
-    let Ok(set) = set else { return FAILURE };
+        let setting = unsafe { &*setting.cast_const().cast::<Setting>() };
+        GLOBALS.get().set(setting, value).map_err(|what| {
+            let name = setting.directive.to_string_lossy();
+            let given = sanitize(&String::from_utf8_lossy(value));
+            let in_force = value_in_force(setting.default, entry, stage);
+            format!("{name} must be {what}, \"{given}\" given; \"{in_force}\" stays in force")
+        })
+    })
+}
+
+/// Sets `token_bucket.storage`. No message shows the value, which may hold a password.
+unsafe extern "C" fn set_storage(
+    entry: *mut ffi::zend_ini_entry,
+    value: *mut ffi::zend_string,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    stage: c_int,
+) -> c_int {
+    set(value, stage, |text| {
+        let (storage, source) = (&GLOBALS.get().storage, value_source(entry, value, stage));
+        storage.set(text, source).map_err(|what| {
+            let error = format!("{} must be {what}", STORAGE.to_string_lossy());
+            match storage.refuse(&error, source) {
+                true => {
+                    let in_force = value_in_force(DEFAULT_STORAGE, entry, stage);
+                    format!("{error}; \"{in_force}\" stays in force")
+                }
+                false => format!("{error}; until it is, there is no default storage"),
+            }
+        })
+    })
+}
+
+/// Sets a directive by `work`, which returns the warning about a value that is refused.
+fn set(
+    value: *mut ffi::zend_string,
+    stage: c_int,
+    work: impl FnOnce(&[u8]) -> Result<(), String>,
+) -> c_int {
+    // SAFETY: the engine passes a string that lives as long as this call, or null.
+    let value = unsafe { value.cast_const().as_ref() }.map_or(&b""[..], ZendStr::as_bytes);
+    let Ok(set) = catch_unwind(AssertUnwindSafe(|| work(value))) else { return FAILURE };
     GLOBALS.get().forget_limiters();
     match set {
         Ok(()) => return SUCCESS,
@@ -91,33 +138,6 @@ unsafe extern "C" fn on_modify(
         Err(message) => events::emit_warning(&message),
     }
     FAILURE
-}
-
-/// Sets a directive, or returns the warning about the value.
-fn set(
-    row: &Directive,
-    entry: *mut ffi::zend_ini_entry,
-    value: *mut ffi::zend_string,
-    stage: c_int,
-) -> Result<(), String> {
-    let directives = &GLOBALS.get().directives;
-    let source = value_source(entry, value, stage);
-    // SAFETY: the engine passes a string that lives as long as this call, or null.
-    let value = unsafe { value.cast_const().as_ref() }.map_or(&b""[..], ZendStr::as_bytes);
-    let Err(requirement) = (row.set)(directives, value, source) else { return Ok(()) };
-    let error = format!("{} {requirement}", row.name.to_string_lossy());
-    let keeps_value = (row.refuse)(directives, &error, source);
-    let given = match row.is_secret {
-        true => String::new(),
-        false => format!(", \"{}\" given", sanitize(&String::from_utf8_lossy(value))),
-    };
-    Err(match keeps_value {
-        true => {
-            let in_force = value_in_force(row.default, entry, stage);
-            format!("{error}{given}; \"{in_force}\" stays in force")
-        }
-        false => format!("{error}{given}; until it is, there is no default storage"),
-    })
 }
 
 fn value_source(

@@ -22,7 +22,7 @@ pub enum Mistake {
 pub fn claim(mistake: Mistake) -> bool {
     let globals = GLOBALS.get();
     let (said, kind) = (globals.said_mistakes.get(), 1 << mistake as u8);
-    let is_due = said & kind == 0 && globals.directives.warn_of_mistakes.get();
+    let is_due = said & kind == 0 && globals.settings().warn_of_mistakes;
     if is_due {
         globals.said_mistakes.set(said | kind);
     }

@@ -258,12 +258,12 @@ fn consume_php_storage(call: &Call, method: &str, cost: u64) -> Result<FlaggedDe
     let accepted = bucket.consume(cost);
     // The storage may have constructed this object once more.
     let enforced = call.with_this(|this: &LimiterObject| {
-        let (globals, directives) = (GLOBALS.get(), &GLOBALS.get().directives);
-        let policy = directives.settings().policy;
-        let cause = || DenialCause::new(&limit.into(), DeniedBy::Store, false, policy.enforce);
+        let globals = GLOBALS.get();
+        let settings = globals.settings();
+        let cause = || DenialCause::new(&limit.into(), DeniedBy::Store, false, settings.enforce);
         let accepted = accepted.as_ref().ok().copied();
-        globals.statistics().count_call(&this.context(), &policy, accepted, cause);
-        policy.enforce
+        globals.statistics().count_call(&this.context(), &settings, accepted, cause);
+        settings.enforce
     })?;
     let decision = php_storage::decision(&limit, cost, accepted?);
     Ok(FlaggedDecision { decision, flags: DecisionFlags::new(DecidedBy::Store, enforced) })

@@ -103,11 +103,8 @@ impl LimitsFile {
         self.error.borrow().clone()
     }
 
-    /// Forgets what depends on other directives.
-    pub fn forget_limiters(&self) {
-        if let Some(limits) = &*self.limits.borrow() {
-            limits.iter().for_each(|limit| drop(limit.limiter.take()));
-        }
+    /// Has the next call look at the file, which a directive may name anew.
+    pub fn look_again(&self) {
         self.look_at.set(0);
     }
 

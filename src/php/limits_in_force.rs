@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// The limits in force, or why there are none.
 pub fn look_at_file() -> Result<error::Result<Rc<NamedLimits>>, Thrown> {
     let globals = GLOBALS.get();
-    match globals.limits_file.limits(|| globals.directives.limits.get()) {
+    match globals.limits_file.limits(|| globals.settings().limits.clone()) {
         Ok((limits, warning)) => {
             if globals.limits_file.take_is_read_again() {
                 globals.note_changed_limits();

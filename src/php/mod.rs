@@ -9,8 +9,7 @@
 //!   [`storage_argument`]; those of several limiters [`limiter_set`], and [`token_counts`], the arguments for several limits.
 //!   [`permit_registry`] has the permits of the request, and gives them back at its end.
 //!   [`php_storage`] calls storages that are written in PHP.
-//! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and [`default_storage`] holds the
-//!   one that is opened; [`unknown_directives`] warns of others, [`limits_file`] reads the file of named limits.
+//! * [`ini`] makes the directives known to the engine: [`default_storage`] and the settings; [`unknown_directives`] warns of others, [`limits_file`] reads the file of named limits.
 //!   [`likely_mistakes`] says what is probably wrong in code,
 //!   [`globals`] is what a worker keeps, [`info`] the section in phpinfo(), [`module`] the start and the end of a process,
 //!   [`request`] those of a request.
@@ -26,7 +25,6 @@ mod decision;
 mod decision_limits;
 mod default_storage;
 mod denials;
-mod directives;
 mod engine;
 mod events;
 mod first_of;

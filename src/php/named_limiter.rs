@@ -16,7 +16,7 @@ use super::{calendar, calendar_window, interval_limit, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
 use crate::limit::{JointRule, Limit};
-use crate::limiter::{Algorithm, Limiter, MAX_IDENTIFIER, NamedLimit, NamedLimits, Rule};
+use crate::limiter::{Algorithm, MAX_IDENTIFIER, NamedLimit, NamedLimits, Rule};
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use std::rc::Rc;
 
@@ -55,7 +55,7 @@ fn concurrency_limit(call: &Call) -> Result<(), Thrown> {
     let Rule::Concurrency(limit) = &named.rule else {
         return Err(of_other_kind(named, "limits calls", "limiter"));
     };
-    let (identifier, limiter) = (identifier(named, client)?, limiter_of(named)?);
+    let (identifier, limiter) = (identifier(named, client)?, GLOBALS.get().limiter_for(named)?);
     let name = call.non_null(1).and_then(SharedString::from_zval);
     let object = ConcurrencyLimitObject::new(limiter, identifier, *limit, name)?;
     call.return_new(&concurrency_limit::CLASS, object)
@@ -87,7 +87,7 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
         )),
         (Rule::One { .. } | Rule::Calendar { .. }, None) => {
             let identifier = identifier(named, client(call, call.string(CLIENT)?)?)?;
-            let limiter = limiter_of(named)?;
+            let limiter = GLOBALS.get().limiter_for(named)?;
             let backend = match named.leave {
                 0 => Backend::Native(limiter),
                 leave => Backend::Leaving(Box::new(Leaving { limiter, leave })),
@@ -151,7 +151,7 @@ fn client_of<'a>(list: &'a ZendHashTable, member: &str, i: usize) -> Result<&'a 
 fn part(limits: &NamedLimits, member: &str, client: &[u8]) -> Result<Part, Thrown> {
     let named = limits.find(member.as_bytes()).ok_or(Thrown)?;
     let OneLimit { limit, arguments, .. } = one_limit(&named.rule)?;
-    let limiter = limiter_of(named)?;
+    let limiter = GLOBALS.get().limiter_for(named)?;
     let name = SharedString::joined([member.as_bytes(), b"", b""]);
     Ok(Part::new(limiter, identifier(named, client)?, name, limit, arguments, named.leave))
 }
@@ -164,16 +164,6 @@ fn identifier(named: &NamedLimit, client: &[u8]) -> Result<SharedString, Thrown>
         return Err(value_error(CLIENT, format!("must be at most {most} bytes long")));
     }
     Ok(SharedString::joined([name, b":", client]))
-}
-
-/// The limiter of a limit, which the worker makes once.
-fn limiter_of(named: &NamedLimit) -> Result<Rc<Limiter>, Thrown> {
-    if let Some(limiter) = &*named.limiter.borrow() {
-        return Ok(Rc::clone(limiter));
-    }
-    let limiter = GLOBALS.get().limiter_for(named)?;
-    named.limiter.replace(Some(Rc::clone(&limiter)));
-    Ok(limiter)
 }
 
 /// A limit, with its class and what the constructor would have been given.

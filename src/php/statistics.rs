@@ -30,7 +30,7 @@ const ALL: &[u8] = b"*";
 fn statistics(call: &Call) -> Result<(), Thrown> {
     let wanted = wanted_prefix(call)?;
     let globals = GLOBALS.get();
-    let track = globals.directives.track_identifiers.get();
+    let track = globals.settings().track_identifiers;
     let snapshot = globals.statistics().snapshot();
     let counts = match wanted {
         Some(wanted) => of_prefix(&snapshot, &wanted, track),
@@ -54,7 +54,7 @@ fn wanted_prefix(call: &Call) -> Result<Option<Vec<u8>>, Thrown> {
     Ok(match call.string_or_null(1)? {
         Some(prefix) if prefix.as_bytes() == ALL => None,
         Some(prefix) => Some(prefix.as_bytes().to_vec()),
-        None => Some(GLOBALS.get().directives.prefix.get()),
+        None => Some(GLOBALS.get().settings().prefix.clone()),
     })
 }
 

@@ -1,7 +1,7 @@
 //! `TokenBucket\status()`, `TokenBucket\prometheus()` and `TokenBucket\forget_server()`.
 
+use super::default_storage;
 use super::denials::{MOST_IN_STATUS, of_current_prefix};
-use super::directives::DIRECTIVES;
 use super::engine::call::{Call, handler, string};
 use super::engine::declare::{Method, Type, function, required};
 use super::engine::exceptions::Thrown;
@@ -10,14 +10,15 @@ use super::events::log_event;
 use super::globals::GLOBALS;
 use super::limits_in_force::look_at_limits_file;
 use super::statistics::{last_hour_of_prefix, of_prefix};
-use super::{calendar, calendar_window};
+use super::{calendar, calendar_window, ini};
 use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::limit::{Decision, Limit, Op, SECOND};
 use crate::limiter::{
-    CALENDAR, CONCURRENCY, CallContext, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics,
-    Limiter, ListedBlock, NamedLimit, NamedLimits, Report, Rule, ServerStatus, Status, TableStatus,
-    describe_likely_proxy, forget_server as forget_server_in, prometheus, unix_time,
+    CALENDAR, CONCURRENCY, CallContext, FileSettings, Identifier, LONGEST_IDENTIFIER, LimitName,
+    LimitStatistics, Limiter, ListedBlock, NamedLimit, NamedLimits, Report, Rule, ServerStatus,
+    Status, TableStatus, describe_likely_proxy, forget_server as forget_server_in, prometheus,
+    unix_time,
 };
 use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::Cell;
@@ -37,7 +38,7 @@ pub const FORGET_SERVER: Method = function(
 fn forget_server(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 1)?;
     let name = String::from_utf8_lossy(call.string(1)?.as_bytes()).into_owned();
-    let files = GLOBALS.get().directives.settings().store.files;
+    let files = FileSettings::from(&*GLOBALS.get().settings());
     call.return_bool(forget_server_in(&files, &name))
 }
 
@@ -49,9 +50,10 @@ fn return_prometheus(call: &Call) -> Result<(), Thrown> {
 
 fn collect(loaded: Option<&NamedLimits>) -> Status {
     let globals = GLOBALS.get();
-    let is_file_named = !globals.directives.limits.get().as_os_str().is_empty();
+    let settings = globals.settings();
+    let is_file_named = !settings.limits.as_os_str().is_empty();
     let is_file_valid = is_file_named.then(|| globals.limits_file.error().is_none());
-    let files = globals.directives.settings().store.files;
+    let files = FileSettings::from(&*settings);
     let named = loaded.iter().flat_map(|loaded| loaded.iter());
     let configured = globals.configured_limiters(named);
     let hosts = configured.iter().filter_map(|limiter| limiter.host());
@@ -64,19 +66,19 @@ fn return_status(call: &Call) -> Result<(), Thrown> {
     let globals = GLOBALS.get();
     let loaded = look_at_limits_file()?;
     let status = collect(loaded.as_deref());
-    let (prefix, track) =
-        (globals.directives.prefix.get(), globals.directives.track_identifiers.get());
+    let settings = globals.settings();
+    let (prefix, track) = (settings.prefix.as_slice(), settings.track_identifiers);
     let mut array = PhpArray::new();
     array.put("version", env!("CARGO_PKG_VERSION"));
     let errors = status.memory_errors.iter().map(String::as_str);
     array.put("shared_memory_errors", errors.collect::<PhpArray>());
-    array.put("likely_mistakes", likely_mistakes(&status.limits, &prefix, track));
-    array.put("limits", of_prefix(&status.limits, &prefix, track));
-    array.put("last_hour", last_hour_of_prefix(&status.limits, &prefix));
+    array.put("likely_mistakes", likely_mistakes(&status.limits, prefix, track));
+    array.put("limits", of_prefix(&status.limits, prefix, track));
+    array.put("last_hour", last_hour_of_prefix(&status.limits, prefix));
     array.put("denials", of_current_prefix(|_| true, MOST_IN_STATUS));
     array.put("blocked", blocked(track));
     array.put("limits_file", limits_file());
-    array.put("named_limits", named_limits(loaded, &status, &prefix, track)?);
+    array.put("named_limits", named_limits(loaded, &status, prefix, track)?);
     array.put("tables", status.tables.iter().map(table).collect::<PhpArray>());
     array.put("servers", status.servers.iter().map(server).collect::<PhpArray>());
     array.put("directives", directives());
@@ -89,7 +91,7 @@ fn likely_mistakes(
     prefix: &[u8],
     track: bool,
 ) -> PhpArray {
-    let is_said = track && GLOBALS.get().directives.warn_of_mistakes.get();
+    let is_said = track && GLOBALS.get().settings().warn_of_mistakes;
     let own = limits.iter().filter(|(name, _)| is_said && name.prefix() == Some(prefix));
     own.filter_map(|(name, limit)| describe_likely_proxy(name.name()?, limit)).collect()
 }
@@ -114,11 +116,12 @@ fn blocked(track: bool) -> PhpArray {
 /// The file of `token_bucket.limits`, and what is wrong with it. None if no file is named.
 fn limits_file() -> Option<PhpArray> {
     let globals = GLOBALS.get();
-    let path = globals.directives.limits.get();
+    let settings = globals.settings();
+    let path = settings.limits.as_os_str();
     let error = globals.limits_file.error();
-    (!path.as_os_str().is_empty()).then(|| {
+    (!path.is_empty()).then(|| {
         let mut file = PhpArray::new();
-        file.put("path", string(path.as_os_str().as_encoded_bytes()));
+        file.put("path", string(path.as_encoded_bytes()));
         file.put("error", error.as_deref());
         file
     })
@@ -174,8 +177,8 @@ fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> Result<P
     row.put("storage", named.storage().map(Dsn::redact).as_deref());
     // None while token_bucket.storage is invalid.
     let limiter = GLOBALS.get().limiter_for(named).ok();
-    row.put("enforce", limiter.as_ref().map(|limiter| limiter.policy().enforce));
-    row.put("on_error", limiter.as_ref().map(|limiter| limiter.policy().on_error.name()));
+    row.put("enforce", limiter.as_ref().map(|limiter| limiter.settings().enforce));
+    row.put("on_error", limiter.as_ref().map(|limiter| limiter.settings().on_error.name()));
     if let Some(limit) = limit {
         // A question to a server for each client would take long.
         let local = limiter.filter(|limiter| !limiter.is_remote());
@@ -247,11 +250,11 @@ fn server(server: &ServerStatus) -> PhpArray {
 fn directives() -> PhpArray {
     let values = ExecutorGlobals::get().ini_values();
     let mut array = PhpArray::new();
-    for row in &DIRECTIVES {
-        let name = row.name.to_string_lossy();
-        let value = values.get(&*name).cloned().flatten().unwrap_or_default();
-        array
-            .put(name.as_bytes(), if row.is_secret { Dsn::redact(&value) } else { value }.as_str());
+    for name in ini::names() {
+        let value = values.get(&*name.to_string_lossy()).cloned().flatten().unwrap_or_default();
+        let is_dsn = name == default_storage::DIRECTIVE;
+        let shown = if is_dsn { Dsn::redact(&value) } else { value };
+        array.put(name.to_bytes(), shown.as_str());
     }
     array
 }

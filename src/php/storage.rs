@@ -207,7 +207,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         // Each object has its own buckets, so that tests do not affect each other.
         Target::Array => Rc::new(GLOBALS.get().unshared_limiter_on(dsn)?),
         // One mapping or connection, shared with the limiters that name the same DSN.
-        _ => GLOBALS.get().limiter_on(dsn, |_, error| error)?,
+        _ => GLOBALS.get().limiter(Some(dsn), None)?,
     };
     let dsn = String::from_utf8_lossy(dsn).into_owned();
     call.construct(StorageObject { limiter, dsn, bootstrapping: Cell::new(None) });

@@ -36,28 +36,34 @@ pub struct Leaving {
 #[inline(always)]
 pub fn parse_storage_argument(call: &Call) -> Result<Backend, Thrown> {
     match call.non_null(STORAGE) {
-        None => GLOBALS.get().default_limiter().map(Backend::Native),
+        None => limiter_on(None).map(Backend::Native),
         Some(storage) => match storage.zend_str() {
-            Some(dsn) => limiter_on(dsn).map(Backend::Native),
+            Some(dsn) => limiter_on(Some(dsn)).map(Backend::Native),
             None => parse_other_type(call, storage),
         },
     }
 }
 
 #[inline(always)]
-fn limiter_on(dsn: &ZendStr) -> Result<Rc<Limiter>, Thrown> {
-    GLOBALS.get().limiter_on(dsn.as_bytes(), explain)
+fn limiter_on(dsn: Option<&ZendStr>) -> Result<Rc<Limiter>, Thrown> {
+    let dsn = dsn.map(ZendStr::as_bytes);
+    match GLOBALS.get().find_limiter(dsn, None) {
+        Some(limiter) => Ok(limiter),
+        None => make_limiter(dsn),
+    }
 }
 
-/// The usual mistake is an identifier in this place.
 #[cold]
-fn explain(dsn: &[u8], error: Error) -> Error {
-    match looks_like_dsn(&String::from_utf8_lossy(dsn)) {
-        true => error,
-        false => Error::configuration(format!(
-            "{error}; the first argument is the storage, the second the identifier"
-        )),
-    }
+#[inline(never)]
+fn make_limiter(dsn: Option<&[u8]>) -> Result<Rc<Limiter>, Thrown> {
+    let made = GLOBALS.get().make_limiter(dsn, None);
+    Ok(made.map_err(|error| match dsn {
+        // The usual mistake is an identifier in this place.
+        Some(dsn) if !looks_like_dsn(&String::from_utf8_lossy(dsn)) => Error::configuration(
+            format!("{error}; the first argument is the storage, the second the identifier"),
+        ),
+        _ => error,
+    })?)
 }
 
 /// Throws if a storage written in PHP is given to a limit that is no token bucket.
@@ -84,7 +90,7 @@ fn parse_other_type(call: &Call, storage: &Zval) -> Result<Backend, Thrown> {
     }
     // Also for an object: it may be Stringable.
     if let Some(dsn) = call.coerced_string(STORAGE) {
-        return limiter_on(dsn).map(Backend::Native);
+        return limiter_on(Some(dsn)).map(Backend::Native);
     }
     if ExecutorGlobals::has_exception() {
         return Err(Thrown);

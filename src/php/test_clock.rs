@@ -30,7 +30,7 @@ pub fn register() {
 
 /// Throws unless the directive allows it: a frozen clock refills no bucket, and an advanced one all.
 fn check_is_allowed() -> Result<(), Thrown> {
-    if GLOBALS.get().directives.test_clock.get() {
+    if GLOBALS.get().settings().test_clock {
         return Ok(());
     }
     Err(Error::configuration(

@@ -1,7 +1,6 @@
 //! Warns of directives in php.ini that begin like those of this extension and are none: nothing else reads them.
 
-use super::directives::DIRECTIVES;
-use super::events;
+use super::{events, ini};
 use crate::dsn::sanitize;
 use ext_php_rs::ffi;
 
@@ -23,7 +22,7 @@ pub fn emit_warnings() {
 }
 
 fn known() -> impl Iterator<Item = &'static str> {
-    DIRECTIVES.iter().filter_map(|row| row.name.to_str().ok())
+    ini::names().filter_map(|name| name.to_str().ok())
 }
 
 fn is_unknown(name: &str) -> bool {

@@ -7,8 +7,9 @@ use super::outcome::Outcome;
 use super::statistics::Statistics;
 use crate::clock::boot_time;
 use crate::error::Result;
-use crate::guard::{Event, Policy, Report};
+use crate::guard::{Event, Report};
 use crate::limit::{Limit, Op};
+use crate::settings::Settings;
 use crate::store::{Answer, Store};
 
 /// What happened in a call beside its answer. Not the report itself: a reference to it would keep it in memory (`make bench`,
@@ -45,13 +46,13 @@ impl Incidents {
 /// Counts the calls on a limiter.
 pub struct CallStatistics {
     statistics: Statistics,
-    policy: Policy,
+    settings: Settings,
 }
 
 impl CallStatistics {
-    /// Counts by `statistics`, under the policy of the limiter.
-    pub const fn new(statistics: Statistics, policy: Policy) -> Self {
-        Self { statistics, policy }
+    /// Counts by `statistics`, by the settings of the limiter.
+    pub const fn new(statistics: Statistics, settings: Settings) -> Self {
+        Self { statistics, settings }
     }
 
     /// Counts a call that was accepted.
@@ -130,7 +131,7 @@ impl CallStatistics {
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
     ) -> Option<Box<Event>> {
-        self.statistics.count_denied(context, limit, &self.policy, now, cause)
+        self.statistics.count_denied(context, limit, &self.settings, now, cause)
     }
 
     /// Counts what happened in a call on one of several limits that neither was charged nor denied.
@@ -199,7 +200,7 @@ impl CallStatistics {
     /// Notes for operators until when a key is blocked, or that it was reset.
     #[cold]
     pub fn note_block(&self, key: &BlockedKey<'_>, until: Option<u64>) {
-        self.statistics.note_block(key, until, self.policy.track_identifiers);
+        self.statistics.note_block(key, until, self.settings.track_identifiers);
     }
 
     /// Returns the warning of a call that probably changes the wrong user's table.

@@ -11,10 +11,10 @@ use super::minutes::{CallsOfMinute, Minutes};
 use super::name_source::NameSource;
 use super::outcome::{OUTCOMES, Outcome, OutcomeCounts};
 use crate::clock::boot_time;
-use crate::dsn::MAX_PREFIX;
 use crate::limit::SECOND;
 use crate::mapped::claimed::{self, Claimed, Contents};
 use crate::mapped::{Area, BLOCKS_SIZE, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
+use crate::settings::MAX_PREFIX;
 use portable_atomic::{AtomicU64, Ordering};
 
 /// How many records there are, the shared one included.

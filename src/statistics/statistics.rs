@@ -11,10 +11,11 @@ use super::records::{FILE_SIZE, LONGEST_NAME, Record, RecordHandle, Records};
 use super::watch::{self, LimitNumbers, Watch};
 use crate::clock::{boot_time, coarse_time};
 use crate::error::Error;
-use crate::guard::{Event, Policy};
+use crate::guard::Event;
 use crate::identifier::Identifier;
 use crate::limit::Limit;
 use crate::mapped::{self, FileSettings, Location, Purpose, Region};
+use crate::settings::Settings;
 use crate::store::{KeyHash, Store};
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -153,17 +154,17 @@ impl Statistics {
         &self,
         context: &CallContext<'_>,
         limit: Option<&Limit>,
-        policy: &Policy,
+        settings: &Settings,
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
     ) -> Option<Box<Event>> {
         self.with_record(context, limit, now, |region, record, now| {
             let stripe = record.stripe(self.file.stripe.get());
-            let outcome = if policy.enforce { Outcome::Denied } else { Outcome::DryRunDenied };
+            let outcome = if settings.enforce { Outcome::Denied } else { Outcome::DryRunDenied };
             let before = stripe.count(outcome);
             let weight = stripe.weigh_denial(before, now);
             if weight > 0 {
-                let track = policy.track_identifiers;
+                let track = settings.track_identifiers;
                 note_denied(region, record, context, track, weight, now, &cause());
             }
         })
@@ -173,14 +174,14 @@ impl Statistics {
     pub fn count_call(
         &self,
         context: &CallContext<'_>,
-        policy: &Policy,
+        settings: &Settings,
         accepted: Option<bool>,
         cause: impl FnOnce() -> DenialCause,
     ) {
         // Without the limit no mistake is noticed.
         let _ = match accepted {
             Some(true) => self.count(context, None, Outcome::Accepted, boot_time),
-            Some(false) => self.count_denied(context, None, policy, boot_time, cause),
+            Some(false) => self.count_denied(context, None, settings, boot_time, cause),
             None => self.count(context, None, Outcome::Failed, boot_time),
         };
     }

@@ -7,7 +7,7 @@ use super::*;
 use crate::guard::breaker::{Breaker, ServerState};
 use crate::guard::store_record::OF_WRITES;
 use crate::guard::tests::{
-    Folder, Process, TIMEOUTS, host_alone, host_in, limit, policy, with_request,
+    Folder, Process, TIMEOUTS, host_alone, host_in, limit, settings, with_request,
 };
 
 const TAKE: Op = Op::Take { cost: 1 };
@@ -15,7 +15,7 @@ const ALL: Op = Op::Take { cost: 100 };
 const HOUR: u64 = 3_600 * SECOND;
 
 fn process(on_error: OnError) -> Process {
-    Process::new(host_alone(), policy(on_error))
+    Process::new(host_alone(), settings(on_error))
 }
 
 fn warnings<T>(report: &Report<T>) -> Vec<&str> {
@@ -73,7 +73,7 @@ fn denial_is_remembered_until_tokens_are_given_back() {
         assert_eq!(decided_by(TAKE), (true, DecidedBy::Store));
     }
     let forgetful =
-        Process::new(host_alone(), Policy { deny_cache: false, ..policy(OnError::Fallback) });
+        Process::new(host_alone(), Settings { deny_cache: false, ..settings(OnError::Fallback) });
     let _ = forgetful.call(ALL);
     assert!((0..3).all(|_| forgetful.call(TAKE).decided_by == DecidedBy::Store));
 }
@@ -107,7 +107,7 @@ fn prefix_without_effect_is_warned_of_once_for_a_server() {
     first.guard.warn_of_ignored_prefix();
     assert_eq!(warnings(&first.call(TAKE)), [IGNORED_PREFIX]);
     assert_eq!(warnings(&first.call(TAKE)), [""; 0]);
-    let second = Process::new(Rc::clone(&first.guard.host), policy(OnError::Fallback));
+    let second = Process::new(Rc::clone(&first.guard.host), settings(OnError::Fallback));
     second.guard.warn_of_ignored_prefix();
     assert_eq!(warnings(&second.call(TAKE)), [""; 0]);
 }
@@ -137,7 +137,7 @@ fn policy_answers_in_place_of_a_server_that_is_down_and_warns_once() {
         ),
         (host_alone(), OnError::Throw, DecidedBy::Policy, None, None),
     ] {
-        let process = Process::new(host, policy(on_error));
+        let process = Process::new(host, settings(on_error));
         process.server.fail(Error::storage("The server: no answer"));
         let report = process.call(TAKE);
         assert_eq!(

@@ -13,10 +13,10 @@
 //! batch; the others ask the server for their own call alone. Each fetch has the next number. A process that was so slow
 //! that another one asked in its place finds another number, and its batch is lost. "batch" is a power of two, "limit" tells limits apart.
 
-use crate::dsn::MAX_LEASE;
 use crate::limit::SECOND;
 use crate::mapped::fields::fields;
 use crate::mapped::set::TAG_BITS;
+use crate::settings::MAX_LEASE;
 
 /// How long a batch is handed out, in nanoseconds.
 pub const LIFETIME: u64 = SECOND;

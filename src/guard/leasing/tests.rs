@@ -1,14 +1,14 @@
 //! Calls on busy buckets: which ones the host decides by tokens that it has taken ahead, and when it asks the server.
 
 use super::*;
-use crate::dsn::OnError;
 use crate::error::Error;
 use crate::guard::breaker::Access;
+use crate::guard::decide;
 use crate::guard::leases::LIFETIME;
-use crate::guard::tests::{Folder, Process, TIMEOUTS, host_in, limit, policy, with_request};
-use crate::guard::{Policy, decide};
+use crate::guard::tests::{Folder, Process, TIMEOUTS, host_in, limit, settings, with_request};
 use crate::limit::SECOND;
 use crate::mapped::set::WAYS;
+use crate::settings::{OnError, Settings};
 use crate::store::{Store, Time};
 use portable_atomic::Ordering;
 
@@ -18,8 +18,8 @@ const TAKE: Op = Op::Take { cost: 1 };
 const MUCH: Op = Op::Take { cost: 20 };
 
 fn process(folder: &Folder) -> Process {
-    let policy = Policy { lease: 16, ..policy(OnError::Closed) };
-    Process::new(host_in(&folder.files()), policy)
+    let settings = Settings { lease: 16, ..settings(OnError::Closed) };
+    Process::new(host_in(&folder.files()), settings)
 }
 
 /// A process that has made so many calls for one token of a full bucket. Its batches were of 1, 2, 4, 8 and 16 tokens.
@@ -210,7 +210,7 @@ fn lease_is_neither_made_nor_used_by_the_clock_of_a_test() {
 #[test]
 fn process_without_leases_asks_the_server() {
     let folder = Folder::new();
-    let process = Process::new(host_in(&folder.files()), policy(OnError::Closed));
+    let process = Process::new(host_in(&folder.files()), settings(OnError::Closed));
     assert!((0..20).all(|_| process.call(TAKE).decided_by == DecidedBy::Store));
 }
 

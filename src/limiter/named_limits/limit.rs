@@ -1,12 +1,9 @@
 //! A limit of a file, and a mistake in one.
 
-use crate::dsn::OnError;
 use crate::limit::{
     CalendarUnit, FixedWindow, Limit, LimitError, PermitLimit, SlidingWindow, TokenBucket,
 };
-use crate::limiter::limiter::Limiter;
-use crate::limiter::settings::Settings;
-use std::cell::RefCell;
+use crate::settings::Overrides;
 use std::rc::Rc;
 
 /// The algorithm of a section that limits so many in a unit of the calendar.
@@ -36,11 +33,9 @@ pub struct NamedLimit {
     pub key: String,
     /// How many tokens or hits each call leaves.
     pub leave: u64,
-    /// Its limiter, once it was used. Emptied when a directive changes.
-    pub limiter: RefCell<Option<Rc<Limiter>>>,
     pub(super) storage: Option<String>,
-    pub(super) on_error: Option<OnError>,
-    pub(super) enforce: Option<bool>,
+    /// None if the section sets none.
+    pub(super) overrides: Option<Box<Overrides>>,
 }
 
 /// What a name stands for.
@@ -130,13 +125,9 @@ impl NamedLimit {
         Some(Self { name: name.to_owned(), leave, ..self.clone() })
     }
 
-    /// The settings, with those of the limit in their place.
-    #[must_use]
-    pub fn override_settings(&self, mut settings: Settings) -> Settings {
-        let policy = &mut settings.policy;
-        policy.on_error = self.on_error.unwrap_or(policy.on_error);
-        policy.enforce = self.enforce.unwrap_or(policy.enforce);
-        settings
+    /// The settings of the limit's own. None: it has those of the directives.
+    pub fn overrides(&self) -> Option<&Overrides> {
+        self.overrides.as_deref()
     }
 }
 

@@ -3,17 +3,15 @@
 use super::limit::{
     Algorithm, CALENDAR, CONCURRENCY, DEFAULT_LIFETIME, FileError, NamedLimit, Rule, mistake,
 };
-use crate::dsn::{OnError, parse_in_ini, sanitize};
+use crate::dsn::{parse_in_ini, sanitize};
 use crate::limit::{CalendarUnit, CalendarWindow, LimitError, PermitLimit};
 use crate::limiter::compound::MAX_MEMBERS;
+use crate::settings::{Overrides, Scope, Setting};
 use crate::statistics::LONGEST_NAME;
-use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The longest name, in bytes: a longer one would be cut in the statistics, where `status()` looks for it.
 const MAX_NAME: usize = LONGEST_NAME;
-
-const KEYS: &str = "algorithm, limit, interval, unit, timezone, lifetime, storage, enforce, on_error, leave, like, all or first";
 
 /// What a section says.
 pub(super) enum Finished {
@@ -46,8 +44,9 @@ pub(super) struct Section<'a> {
     timezone: At<String>,
     lifetime: At<f64>,
     storage: At<String>,
-    enforce: At<bool>,
-    on_error: At<OnError>,
+    overrides: Overrides,
+    /// The settings in `overrides`, with their lines.
+    settings: Vec<(u32, &'static str)>,
     all: At<Vec<String>>,
     first: At<Vec<String>>,
     like: At<String>,
@@ -102,22 +101,33 @@ impl<'a> Section<'a> {
                 parse_in_ini(value).map_err(|error| mistake(line, format!("storage: {error}")))?;
                 put(&mut self.storage, line, key, Some(value.to_owned()), "")
             }
-            "enforce" => put(&mut self.enforce, line, key, parse_switch(value), "0 or 1"),
-            "on_error" => {
-                let policy = OnError::from_name(value.as_bytes());
-                put(&mut self.on_error, line, key, policy, OnError::VALUES)
-            }
             "all" => put(&mut self.all, line, key, names(value, 1), &names_of(1)),
             "first" => put(&mut self.first, line, key, names(value, 2), &names_of(2)),
             "like" => put(&mut self.like, line, key, Some(value.to_owned()), ""),
             "leave" => {
                 put(&mut self.leave, line, key, value.parse().ok(), "a whole number, 0 or more")
             }
-            _ => Err(mistake(
-                line,
-                format!("\"{}\" is unknown: a key must be {KEYS}", sanitize(key)),
-            )),
+            _ => match Setting::find(key, Scope::Section) {
+                Some(setting) => self.override_setting(line, setting, value),
+                None => Err(unknown(line, key)),
+            },
         }
+    }
+
+    fn override_setting(
+        &mut self,
+        line: u32,
+        setting: &Setting,
+        value: &str,
+    ) -> Result<(), FileError> {
+        let name = setting.name;
+        (setting.set)(&mut self.overrides, value.as_bytes())
+            .map_err(|what| mistake(line, format!("{name} must be {what}")))?;
+        if let Some((first, _)) = self.settings.iter().find(|(_, other)| *other == name) {
+            return Err(twice(line, name, *first));
+        }
+        self.settings.push((line, name));
+        Ok(())
     }
 
     pub(super) fn finish(mut self) -> Result<Finished, FileError> {
@@ -128,8 +138,8 @@ impl<'a> Section<'a> {
             || self.timezone.is_some()
             || self.lifetime.is_some()
             || self.algorithm.is_some();
-        let has_settings =
-            self.storage.is_some() || self.enforce.is_some() || self.on_error.is_some();
+        let has_overrides = !self.settings.is_empty();
+        let has_settings = self.storage.is_some() || has_overrides;
         if let Some((line, other)) = self.like.take() {
             return match has_limit || has_settings || self.all.is_some() || self.first.is_some() {
                 true => Err(mistake(
@@ -159,10 +169,8 @@ impl<'a> Section<'a> {
             key: self.name.to_owned(),
             leave,
             rule,
-            limiter: RefCell::default(),
             storage: self.storage.map(|(_, it)| it),
-            on_error: self.on_error.map(|(_, it)| it),
-            enforce: self.enforce.map(|(_, it)| it),
+            overrides: has_overrides.then(|| Box::new(self.overrides)),
         }))
     }
 
@@ -246,10 +254,24 @@ fn put<T>(
     let value = value.ok_or_else(|| mistake(line, format!("{key} must be {must_be}")))?;
     match place.replace((line, value)) {
         None => Ok(()),
-        Some((first, _)) => {
-            Err(mistake(line, format!("{key} must not be there twice: it is in line {first}, too")))
-        }
+        Some((first, _)) => Err(twice(line, key, first)),
     }
+}
+
+fn twice(line: u32, key: &str, first: u32) -> FileError {
+    mistake(line, format!("{key} must not be there twice: it is in line {first}, too"))
+}
+
+fn unknown(line: u32, key: &str) -> FileError {
+    let settings: Vec<&str> = Setting::in_scope(Scope::Section).map(|it| it.name).collect();
+    let (key, settings) = (sanitize(key), settings.join(", "));
+    mistake(
+        line,
+        format!(
+            "\"{key}\" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, \
+             {settings}, leave, like, all or first"
+        ),
+    )
 }
 
 /// The names of limits in a value, if they are as many as a set may have.
@@ -260,12 +282,4 @@ fn names(value: &str, least: usize) -> Option<Vec<String>> {
 
 fn names_of(least: usize) -> String {
     format!("the names of {least} to {MAX_MEMBERS} limits, with spaces between")
-}
-
-fn parse_switch(value: &str) -> Option<bool> {
-    match value.to_ascii_lowercase().as_str() {
-        "1" | "on" | "yes" | "true" => Some(true),
-        "0" | "off" | "no" | "false" => Some(false),
-        _ => None,
-    }
 }

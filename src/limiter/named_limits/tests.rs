@@ -1,9 +1,8 @@
 //! Limits files: what they may say, and the errors of what they may not.
 
 use super::*;
-use crate::dsn::OnError;
 use crate::limit::CalendarUnit;
-use crate::limiter::settings::Settings;
+use crate::settings::{OnError, Settings};
 
 /// A much simpler reader than PHP's, for lines without comments and quotes.
 fn read(text: &str) -> Result<NamedLimits, FileError> {
@@ -40,8 +39,10 @@ fn limits_and_sets_are_found_by_name() {
     let network = find(b"network").unwrap();
     let Rule::One { algorithm, .. } = network.rule else { panic!() };
     assert_eq!((algorithm, network.storage()), (Algorithm::TokenBucket, Some("array:")));
-    let policy = network.override_settings(Settings::default()).policy;
-    assert_eq!((policy.enforce, policy.on_error), (false, OnError::Closed));
+    let mut settings = Settings::default();
+    settings.override_with(network.overrides().unwrap());
+    assert_eq!((settings.enforce, settings.on_error), (false, OnError::Closed));
+    assert!(user.overrides().is_none());
     assert!(find(b"logi").is_none() && find(b"").is_none());
 }
 
@@ -83,7 +84,11 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
         ("[a b]", 1, "must be 1 to 56 letters"),
         (format!("[{}]", "a".repeat(57)).as_str(), 1, "must be 1 to 56 letters"),
         ("[a]\nlimit = 5", 1, "[a] must have limit and interval, or all"),
-        ("[a]\nlimits = 5", 2, "\"limits\" is unknown: a key must be algorithm,"),
+        (
+            "[a]\nlimits = 5",
+            2,
+            "\"limits\" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, on_error, enforce, leave, like, all or first",
+        ),
         ("[a]\nlimit = five\ninterval = 1", 2, "limit must be a whole number"),
         ("[a]\nlimit = 0\ninterval = 1", 2, "limit must be between 1 and 2147483647"),
         ("[a]\nlimit = 5\ninterval = 0", 3, "interval must be greater than 0"),
@@ -122,6 +127,8 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
         ),
         ("[a]\nlimit = 5\ninterval = 1\nstorage = reddis:", 4, "storage: "),
         ("[a]\nlimit = 5\ninterval = 1\nenforce = maybe", 4, "enforce must be 0 or 1"),
+        ("[a]\nlimit = 5\ninterval = 1\nenforce =", 4, "enforce must be 0 or 1"),
+        ("[a]\nenforce = 1\nenforce = 1", 3, "enforce must not be there twice: it is in line 2"),
         ("[a]\nlimit = 5\ninterval = 1\non_error = ignore", 4, "on_error must be \"fallback\""),
         ("[a]\nall = b", 1, "[b] is not there"),
         ("[a]\nall = b\n[b]\nall = a", 1, "[b] is a set itself"),

@@ -3,7 +3,6 @@
 //! * [`declare`]: classes and functions; [`object`]: what their objects hold; [`call`] and [`argument`]: the calls of
 //!   their methods and the arguments
 //! * [`exceptions`]: the exception classes, and functions that throw
-//! * [`directive_cell`]: what holds the value of a directive
 //! * [`php_array`], [`shared_string`]: arrays and counted references to strings
 //! * [`sapi`]: the end of a request as the SAPI sees it
 //! * [`sleep`]: a sleep that a signal ends
@@ -15,7 +14,6 @@
 pub mod argument;
 pub mod call;
 pub mod declare;
-pub mod directive_cell;
 pub mod exceptions;
 pub mod object;
 pub mod php_array;
