@@ -95,4 +95,5 @@ if command -v check-jsonschema >/dev/null; then
 else
     echo "Issue templates and Dependabot not checked: pip install check-jsonschema"
 fi
+scripts/count-lines.sh
 echo "Lint passed"
