@@ -90,15 +90,24 @@ impl<'a> Bucket<'a> {
             taken,
             wait: 0,
         };
+        let after = match self.state {
+            State::Filling { .. } => State::Filling { full_at },
+            _ => self.taken_until(full_at),
+        };
+        (decision, after)
+    }
+
+    /// The state once a call that was accepted has made the bucket full at `full_at`.
+    #[inline(never)]
+    fn taken_until(&self, full_at: Span) -> State {
         let after = || match self.ahead() {
             Some(ahead) => reserved::reserved(self.limit, full_at, full_at, ahead),
             None => State::Filling { full_at },
         };
-        (decision, self.charged_until(full_at).unwrap_or_else(after))
+        self.charged_until(full_at).unwrap_or_else(after)
     }
 
     /// How far ahead the bucket may lie for what was reserved, until it is full: by shorter numbers it may still be owed.
-    #[inline(always)]
     pub(super) fn ahead(&self) -> Option<u8> {
         match self.state {
             State::Reserved { ahead, .. } if self.full_at > Span::from_ns(self.now) => Some(ahead),
