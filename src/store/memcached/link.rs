@@ -1,7 +1,7 @@
 //! A connection that speaks memcached's meta protocol.
 //!
-//! The crate `memcache` builds the commands and parses the headers of replies. Its own connections have no
-//! unix sockets and no deadlines.
+//! The crate `memcache` builds the commands and parses the headers of replies. Its own connections that speak this protocol are
+//! by TCP alone, and their time-outs (0.21) are those of each read, not of a call.
 
 use crate::clock::boot_time;
 use crate::dsn::Address;
