@@ -10,7 +10,7 @@
 //! | purpose | areas of the body |
 //! |---|---|
 //! | buckets | sets of buckets |
-//! | host | records of stores, 32 if they fit into a quarter; of the rest 13 sixteenths of buckets, 2 of denials, 1 of records of hot keys |
+//! | host | records of stores, 256 if they fit into a quarter; of the rest 13 sixteenths of buckets, 2 of denials, 1 of records of hot keys |
 //! | counts | records of counters, the log of denials, blocks |
 //! | permits | sets of permits |
 //! | leases | sets of leases |
@@ -54,7 +54,7 @@ pub const WATCH_AT: usize = 256;
 pub const STORE_SIZE: usize = 11 * SET_SIZE;
 
 /// The most stores on servers that have a record.
-const MOST_STORES: usize = 32;
+const MOST_STORES: usize = 256;
 
 /// Where the body begins: on a page of its own.
 pub const BODY_AT: u64 = 4096;
