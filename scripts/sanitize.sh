@@ -116,7 +116,7 @@ miri() {
         leave_out "$name" "no Miri here; rustup toolchain install nightly --component miri,rust-src"
         return
     fi
-    run "$name" with_miri --lib -- limit:: dsn:: store::name store::record store::shm::slot guard::breaker guard::gate guard::denials mapped::claimed mapped::fields
+    run "$name" with_miri --lib -- limit:: dsn:: store::name store::record store::shm::slot guard::gate guard::denials mapped::claimed mapped::fields mapped::set mapped::text
     run "Miri: the slot protocol by threads" with_miri --test slot_words
 }
 with_miri() {

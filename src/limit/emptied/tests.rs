@@ -61,6 +61,7 @@ fn reach_is_rounded_up_by_less_than_a_fifty_thousandth() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "a million steps, which Miri takes minutes for")]
 fn rounding_costs_no_more_than_what_was_there_when_the_numbers_changed() {
     let [short, long] = [per(100, 1.0), per(1_000_000, 3_600.0)];
     let mut bucket = Bucket { state: StoredState::FULL, now: T };
