@@ -21,8 +21,8 @@ $sessions = fn (string $user): array => array_filter(explode("\n", $server->sql(
 /** A session that counts, all the time the same: the server may count the end of one after the next has begun. */
 $client = proc_open(['mariadb', '--no-defaults', '--skip-ssl', "--socket=$server->folder/socket", '--user=root', '--skip-column-names', '--batch', '--unbuffered'], [['pipe', 'r'], ['pipe', 'w']], $counting);
 
-/** How often the server was asked while $work ran, by what. */
-function asked(callable $work): array
+/** How many statements of each kind the server ran for $work. */
+function count_statements(callable $work): array
 {
     $counts = function (): array {
         global $counting;
@@ -49,25 +49,25 @@ function count_each(string $dsn, array $operations): void
     foreach ($operations as $what => $operation) {
         $operation($dsn);
         $operation($dsn);
-        $told = asked(function () use ($operation, $dsn): void {
+        $counts = count_statements(function () use ($operation, $dsn): void {
             for ($i = 0; $i < 100; $i++) {
                 $operation($dsn);
             }
         });
-        $further = ($told['com_select'] ?? 0) % 50;
-        if (($told['com_stmt_prepare'] ?? 0) === 1) {
-            unset($told['com_stmt_prepare']);
+        $further = ($counts['com_select'] ?? 0) % 50;
+        if (($counts['com_stmt_prepare'] ?? 0) === 1) {
+            unset($counts['com_stmt_prepare']);
         }
         if ($further <= 5) {
-            $told = array_filter(['com_select' => ($told['com_select'] ?? 0) - $further, 'com_stmt_execute' => $told['com_stmt_execute'] - $further, 'questions' => $told['questions'] - $further] + $told);
+            $counts = array_filter(['com_select' => ($counts['com_select'] ?? 0) - $further, 'com_stmt_execute' => $counts['com_stmt_execute'] - $further, 'questions' => $counts['questions'] - $further] + $counts);
         }
-        ksort($told);
-        echo $what, ': ', json_encode($told), "\n";
+        ksort($counts);
+        echo $what, ': ', json_encode($counts), "\n";
     }
 }
 
 $bucket = new TokenBucket($server->dsn(), 'x', 100_000, 0.001);
-echo json_encode(asked(fn () => $bucket->consume())), "\n";
+echo json_encode(count_statements(fn () => $bucket->consume())), "\n";
 count_each($server->dsn(), [
     'consume()' => fn (string $dsn) => $bucket->consume(),
     'consume(), denied' => fn (string $dsn) => (new TokenBucket($dsn, 'small', 1, 0.001))->consume(),

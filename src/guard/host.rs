@@ -7,13 +7,14 @@ use super::distance::FarServers;
 use super::host_files::HostFiles;
 use super::leases::LeaseKey;
 use super::local_failures::LocalFailures;
+use super::once_a_second::OnceASecond;
 use super::rediscovery::Rediscovery;
 use super::refusal_warnings::RefusalWarnings;
 use super::store_record::{StoreRecord, count_down, find_or_claim, records};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
-use crate::limit::{Limit, SECOND};
+use crate::limit::Limit;
 use crate::mapped::claimed;
 use crate::mapped::set::{Set, locate};
 use crate::mapped::{self, Area, MappedFile, Region};
@@ -58,9 +59,9 @@ pub struct Host {
     /// Whether this process has warned of a prefix that has no effect.
     pub has_warned_of_prefix: Cell<bool>,
     /// When this process next notes that it calls the servers.
-    note_call_at: Cell<u64>,
+    call_noted: OnceASecond,
     /// When this process next notes that the servers answer it.
-    note_use_at: Cell<u64>,
+    use_noted: OnceASecond,
 }
 
 /// Where the record of a store is.
@@ -92,8 +93,8 @@ impl Host {
             far: FarServers::default(),
             refusal_warnings: RefusalWarnings::default(),
             has_warned_of_prefix: Cell::new(false),
-            note_call_at: Cell::new(0),
-            note_use_at: Cell::new(0),
+            call_noted: OnceASecond::default(),
+            use_noted: OnceASecond::default(),
         }
     }
 
@@ -211,8 +212,7 @@ impl Host {
     /// Notes about once a second that this process calls the store, whether the store is asked or not.
     #[inline]
     pub fn note_call(&self, now: u64) {
-        if now >= self.note_call_at.get() {
-            self.note_call_at.set(now + SECOND);
+        if self.call_noted.is_due(now) {
             self.record(|it| it.note_call(now));
         }
     }
@@ -227,11 +227,7 @@ impl Host {
     /// Whether this process has to note, about once a second, that the store has answered it.
     #[inline]
     pub fn is_use_due(&self, now: u64) -> bool {
-        let is_due = now >= self.note_use_at.get();
-        if is_due {
-            self.note_use_at.set(now + SECOND);
-        }
-        is_due
+        self.use_noted.is_due(now)
     }
 
     /// Notes that a server let this process write in a call that began at `now`.

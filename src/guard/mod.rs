@@ -7,7 +7,7 @@
 //!   connections and what operators see (listed by [`server_list`]), [`denials`] (answered by [`deny_cache`]), and
 //!   [`leases`] (taken and given by [`leasing`]); [`host_files`]: where
 //! * [`writes`]: writes that wait for a lock while reads are answered
-//! * [`local_failures`], [`rediscovery`], [`refusal_warnings`]: what one process keeps of them; [`distance`]: how far they are
+//! * [`local_failures`], [`rediscovery`], [`refusal_warnings`], [`once_a_second`]: what one process keeps of them; [`distance`]: how far they are
 //! * [`stores`]: opens the store of a DSN and its guard, once for each worker
 
 mod asked;
@@ -25,6 +25,7 @@ pub mod leases;
 mod leasing;
 mod local_failures;
 mod no_answer;
+mod once_a_second;
 mod outcome;
 mod recent_time;
 mod rediscovery;

@@ -4,6 +4,7 @@
 //! may keep the old connections. So they are closed, and the next call resolves the name again. Meanwhile such a server denies, for a
 //! denial writes nothing.
 
+use super::once_a_second::OnceASecond;
 use crate::limit::SECOND;
 use std::cell::Cell;
 
@@ -16,7 +17,7 @@ pub struct Rediscovery {
     /// When it last did so, in nanoseconds since boot; 0 if not since it last wrote.
     closed_at: Cell<u64>,
     /// When it next notes in the host's file that it writes.
-    note_write_at: Cell<u64>,
+    write_noted: OnceASecond,
 }
 
 /// What it means that a server must not be written to.
@@ -49,11 +50,7 @@ impl Rediscovery {
     #[inline]
     pub fn note_write(&self, now: u64) -> bool {
         self.closed_at.set(0);
-        let is_due = now >= self.note_write_at.get();
-        if is_due {
-            self.note_write_at.set(now + SECOND);
-        }
-        is_due
+        self.write_noted.is_due(now)
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn end(
             None
         }
     })
-    .unwrap_or(None)
+    .flatten()
 }
 
 /// Whether the call would have had to write, but must not. The server is up then, for it has answered a read.

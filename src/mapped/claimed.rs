@@ -8,8 +8,8 @@
 //!    odd    claimed
 //! ```
 //!
-//! A claim writes the id over 0, in the first free record. So processes that claim at once for the same id find one record. Whoever
-//! frees a record writes the time over the id, resets the contents, and writes 0 over the time. If it is killed meanwhile, another
+//! A claim writes the id over 0, in the first free record. So processes that claim at once for the same id find one record. To free
+//! a record, a process writes the time over the id, resets the contents, and writes 0 over the time. If it is killed meanwhile, another
 //! process does that again, ten seconds later.
 //!
 //! A call pays for the search of its id, which is a read of each record before its own; a process that remembers where
@@ -21,7 +21,7 @@ use super::Mappable;
 use super::word::Word;
 use portable_atomic::AtomicU64;
 
-/// The id of a record that nobody has.
+/// The id of a free record.
 const FREE: u64 = 0;
 
 /// So long a process may take to reset a record, in nanoseconds. If it takes longer it was killed.
@@ -50,12 +50,12 @@ pub const fn id(hash: u64) -> u64 {
 }
 
 impl<R, W: Word<u64>> Claimed<R, W> {
-    /// A free record of these contents, which are those of a new one.
+    /// A record of this id and with these contents.
     pub fn new(id: W, contents: R) -> Self {
         Self { id, contents }
     }
 
-    /// The contents, whoever has the record.
+    /// The contents, whatever the id.
     #[inline(always)]
     pub fn contents(&self) -> &R {
         &self.contents
@@ -67,20 +67,20 @@ impl<R, W: Word<u64>> Claimed<R, W> {
         self.id.load()
     }
 
-    /// Whether nobody has the record, and nobody is freeing it.
+    /// Whether the record is neither claimed nor being freed.
     pub fn is_free(&self) -> bool {
         self.id() == FREE
     }
 
-    /// The id of a record that is not claimed for anything, but shared: any one, until the record is renewed.
-    pub fn any_id(&self) -> u64 {
+    /// The id of a record that is not claimed but shared. It stays until the record is renewed.
+    pub fn shared_id(&self) -> u64 {
         self.id.replace(FREE, id(FREE));
         self.id()
     }
 
-    /// Gives a shared record another id: whoever remembers that of before does not find it again. Its contents stay.
+    /// Gives a shared record another id, so that those who know the earlier one look for a record again. Its contents stay.
     pub fn renew(&self) {
-        let seen = self.any_id();
+        let seen = self.shared_id();
         self.id.replace(seen, seen.wrapping_add(2));
     }
 
@@ -132,8 +132,8 @@ pub fn find_or_claim<R, W: Word<u64>>(records: &[Claimed<R, W>], id: u64) -> Opt
     find(records, id).or_else(|| claimed().map(|(index, record)| (index, record.contents())))
 }
 
-/// Frees the record that was not used for longest at `now`, if none is free and that one was not used since `before`; and those
-/// of processes that were killed while they did so.
+/// Frees at `now` the record that was not used for longest, unless it was used since `before`; and those of processes that were
+/// killed while they freed them.
 pub fn free_oldest<R: Contents, W: Word<u64>>(
     records: &[Claimed<R, W>],
     used_at: impl Fn(&R) -> u64,

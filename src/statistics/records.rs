@@ -213,7 +213,7 @@ impl<'a> Records<'a> {
             return RecordHandle::default();
         };
         // Its id changes when records become free, so that each limit looks for one of its own again.
-        RecordHandle { record: others.len() as u32, tag: shared.any_id() as u32 }
+        RecordHandle { record: others.len() as u32, tag: shared.shared_id() as u32 }
     }
 
     /// The name of the limit that a handle is of. None if it has lost its record since.

@@ -5,6 +5,7 @@ use crate::guard::breaker::{Access, FailureMeaning};
 use crate::guard::store_record::{ServerStatus, list};
 use crate::guard::tests::{Folder, host_alone, host_in, host_with_password};
 use crate::guard::{forget_server, list_servers};
+use crate::limit::SECOND;
 use crate::mapped::FileSettings;
 
 fn names(files: &FileSettings) -> Vec<String> {

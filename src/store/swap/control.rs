@@ -1,23 +1,19 @@
 //! The control word of a key's record: which batch is open, and whether a process is asking the server.
 //!
 //! ```text
-//!  127 126   87 86             43 42     33 32     31     1 0
-//! +---+--------+-----------------+---------+--------+--------+------+
-//! | 0 | kind   | busy until, µs  | members | sealed | number | busy |
-//! +---+--------+-----------------+---------+--------+--------+------+
+//!  127          87 86             43 42     33 32     31     1 0
+//! +--------------+-----------------+---------+--------+--------+------+
+//! | kind         | busy until, µs  | members | sealed | number | busy |
+//! +--------------+-----------------+---------+--------+--------+------+
 //! ```
 //!
 //! The lower 32 bits are what waiting processes sleep on: they change when a batch is closed, and when it is decided on.
 
-const NUMBER_AT: u32 = 1;
-const SEALED_AT: u32 = 32;
-const MEMBERS_AT: u32 = 33;
-const UNTIL_AT: u32 = 43;
-const KIND_AT: u32 = 87;
+use crate::mapped::fields::fields;
 
-const NUMBER_BITS: u32 = SEALED_AT - NUMBER_AT;
-const MEMBER_BITS: u32 = UNTIL_AT - MEMBERS_AT;
-const UNTIL_BITS: u32 = KIND_AT - UNTIL_AT;
+const NUMBER_BITS: u32 = 31;
+const MEMBER_BITS: u32 = 10;
+const UNTIL_BITS: u32 = 44;
 const KIND_BITS: u32 = 40;
 
 /// The most members of a batch.
@@ -27,49 +23,26 @@ const _: () = assert!(MAX_MEMBERS < 1 << MEMBER_BITS);
 /// The longest time for which a process that asks is waited for, in nanoseconds. A time further ahead is garbage.
 pub const MAX_LEAD: u64 = 60_000_000_000;
 
-/// What a control word says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Control {
-    /// The kind of the open batch's calls: equal calls on one key. If it has no members, that of the batch before.
-    pub kind: u64,
-    /// Until when the process that asks the server is waited for, in microseconds; wraps.
-    pub(super) until: u64,
-    /// How many calls have joined the open batch.
-    pub members: u32,
-    /// No further call may join the open batch. One without members is for calls of other kinds, as long as the
-    /// batch before is under way.
-    pub is_sealed: bool,
-    /// The number of the open batch.
-    pub number: u32,
-    /// A process is asking the server for the batch before.
-    pub(super) is_busy: bool,
+fields! {
+    /// What a control word says.
+    pub struct Control: u128 {
+        /// A process is asking the server for the batch before.
+        pub(super) is_busy: bool = 1,
+        /// The number of the open batch.
+        pub number: u32 = NUMBER_BITS,
+        /// No further call may join the open batch. One without members is for calls of other kinds, as long as the
+        /// batch before is under way.
+        pub is_sealed: bool = 1,
+        /// How many calls have joined the open batch.
+        pub members: u32 = MEMBER_BITS,
+        /// Until when the process that asks the server is waited for, in microseconds; wraps.
+        pub(super) until: u64 = UNTIL_BITS,
+        /// The kind of the open batch's calls: equal calls on one key. If it has no members, that of the batch before.
+        pub kind: u64 = KIND_BITS + 1,
+    }
 }
 
 impl Control {
-    /// Reads a word.
-    pub fn from_word(word: u128) -> Self {
-        let field = |at: u32, bits: u32| (word >> at) as u64 & ((1 << bits) - 1);
-        Self {
-            kind: field(KIND_AT, KIND_BITS),
-            until: field(UNTIL_AT, UNTIL_BITS),
-            members: field(MEMBERS_AT, MEMBER_BITS) as u32,
-            is_sealed: field(SEALED_AT, 1) != 0,
-            number: field(NUMBER_AT, NUMBER_BITS) as u32,
-            is_busy: field(0, 1) != 0,
-        }
-    }
-
-    /// The word.
-    pub fn to_word(self) -> u128 {
-        let field = |value: u64, at: u32, bits: u32| u128::from(value & ((1 << bits) - 1)) << at;
-        field(self.kind, KIND_AT, KIND_BITS)
-            | field(self.until, UNTIL_AT, UNTIL_BITS)
-            | field(self.members.into(), MEMBERS_AT, MEMBER_BITS)
-            | field(self.is_sealed.into(), SEALED_AT, 1)
-            | field(self.number.into(), NUMBER_AT, NUMBER_BITS)
-            | field(self.is_busy.into(), 0, 1)
-    }
-
     /// A kind, cut to the bits that a word has for it.
     pub const fn kind_of(hash: u64) -> u64 {
         hash & ((1 << KIND_BITS) - 1)

@@ -12,11 +12,9 @@
 use super::basis::Basis;
 use super::key_record::{Batch, Batches, Bell, RESULT_WORDS};
 use super::record_words::checksum;
+use crate::mapped::fields::fields;
 
-const LEFT_BITS: u32 = 10;
-const NUMBER_BITS: u32 = 31;
 const SINCE_BITS: u32 = 23;
-const _: () = assert!(LEFT_BITS + NUMBER_BITS + SINCE_BITS == 64);
 
 /// How long a result is kept for members that do not come, in milliseconds.
 const KEPT_FOR: u64 = 100;
@@ -27,31 +25,20 @@ pub struct Reserved<'a, W> {
     last: u128,
 }
 
-/// The last word of a result, without the checksum.
-#[derive(Clone, Copy)]
-struct Label {
-    since: u64,
-    number: u32,
-    left: u32,
+fields! {
+    /// The last word of a result.
+    struct Label: u128 {
+        /// The members that have not collected it.
+        left: u32 = 10,
+        /// The number of the batch.
+        number: u32 = 31,
+        /// When the room was reserved, in milliseconds; wraps.
+        since: u64 = SINCE_BITS,
+        checksum: u64 = 64,
+    }
 }
 
 impl Label {
-    fn from_word(word: u128) -> Self {
-        let word = word as u64;
-        Self {
-            since: word >> (NUMBER_BITS + LEFT_BITS),
-            number: (word >> LEFT_BITS) as u32 & ((1 << NUMBER_BITS) - 1),
-            left: word as u32 & ((1 << LEFT_BITS) - 1),
-        }
-    }
-
-    fn to_word(self, checksum: u64) -> u128 {
-        let label = self.since << (NUMBER_BITS + LEFT_BITS)
-            | u64::from(self.number) << LEFT_BITS
-            | u64::from(self.left);
-        u128::from(checksum) << 64 | u128::from(label)
-    }
-
     /// How long ago the room was reserved, in milliseconds.
     const fn age(&self, ms: u64) -> u64 {
         ms.wrapping_sub(self.since) & ((1 << SINCE_BITS) - 1)
@@ -66,8 +53,7 @@ pub fn reserve<'a, W: Bell, const R: usize>(
 ) -> Option<Reserved<'a, W>> {
     let ms = now / 1_000_000;
     let left = batch.share.count - 1;
-    let since = ms & ((1 << SINCE_BITS) - 1);
-    let reserved = Label { since, number: batch.number, left }.to_word(0);
+    let reserved = Label { checksum: 0, since: ms, number: batch.number, left }.to_word();
     let mut oldest: Option<(u64, &[W; RESULT_WORDS], u128)> = None;
     for words in &batches.record.results {
         let [.., last] = words;
@@ -101,7 +87,10 @@ pub fn publish<'a, W: Bell, const R: usize>(
     let Some(words) = basis.to_words(label.number) else { return };
     [a, b, c].into_iter().zip(words).for_each(|(to, word)| to.store(word));
     // A process that was paused for long may have lost the room: members find no result, then.
-    last.replace(room.last, label.to_word(checksum(batches.secret, kind, &words)));
+    last.replace(
+        room.last,
+        Label { checksum: checksum(batches.secret, kind, &words), ..label }.to_word(),
+    );
 }
 
 /// Gives room up, of which nothing came.
@@ -133,7 +122,7 @@ pub(super) fn collect<'a, W: Bell, const R: usize>(
                 break;
             }
             let collected = Label { left: label.left - 1, ..label };
-            if last.replace(seen, collected.to_word((seen >> 64) as u64)) {
+            if last.replace(seen, collected.to_word()) {
                 break;
             }
             seen = last.load();
