@@ -10,11 +10,14 @@ require_once __DIR__ . '/../../php-tests/base.inc';
 /** The tokens of a lease. */
 const LEASE = 100;
 
-/** Hosts, workers of each, tokens of a lease, and the microseconds of a round trip; 0 for this machine's own. */
+/**
+ * The limit, hosts, workers of each, tokens of a lease, the microseconds of a round trip (0 for this machine's own), and how many
+ * calls a second all make together (0 for as many as they can).
+ */
 const HOT_CASES = [
-    [1, 20, 0, 0], [1, 50, 0, 0], [2, 10, 0, 0], [2, 20, 0, 0], [2, 50, 0, 0],
-    [2, 10, LEASE, 0], [2, 20, LEASE, 0], [2, 50, LEASE, 0],
-    [1, 20, 0, 1_000], [1, 50, 0, 1_000], [1, 20, 0, 4_000], [1, 50, 0, 4_000],
+    ['bucket', 1, 1, 0, 0, 0], ['bucket', 1, 50, 0, 0, 0], ['bucket', 2, 10, 0, 0, 0], ['bucket', 2, 50, 0, 0, 0],
+    ['bucket', 2, 50, LEASE, 0, 0], ['window', 2, 50, 0, 0, 0], ['window', 2, 50, LEASE, 0, 0],
+    ['bucket', 1, 50, 0, 1_000, 500], ['bucket', 1, 50, 0, 1_000, 2_000],
 ];
 const HOT_STORES = ['redis_tcp', 'memcached_tcp', 'mariadb_tcp', 'mysql_tcp'];
 
@@ -24,10 +27,10 @@ foreach (['TB_MARIADB', 'TB_MYSQL'] as $name) {
 on_two_cores([phpredis(redis_dsn('tcp'))->info('server')['process_id'], memcached_stats(getenv('TB_MEMCACHED'), 'stats')['pid'], sql_pid('mariadb'), sql_pid('mysql')]);
 $cases = [];
 foreach (HOT_STORES as $store) {
-    foreach (HOT_CASES as [$hosts, $workers, $lease, $far]) {
+    foreach (HOT_CASES as [$limit, $hosts, $workers, $lease, $far, $rate]) {
         // On Redis each call is a trip, too many for the proxy that makes a server far.
         if ($far === 0 || $store !== 'redis_tcp') {
-            $case = ['store' => $store, 'hosts' => $hosts, 'workers' => $workers, 'lease' => $lease, 'far' => $far];
+            $case = ['store' => $store, 'limit' => $limit, 'hosts' => $hosts, 'workers' => $workers, 'lease' => $lease, 'far' => $far, 'rate' => $rate];
             $cases[] = [...$case, ...hot_key(...$case)];
         }
     }
@@ -35,19 +38,19 @@ foreach (HOT_STORES as $store) {
 keep('hot_key', ['cases' => $cases]);
 
 /** @return array{calls: int, denied: int, degraded: int, slow: int} of all workers */
-function hot_key(string $store, int $hosts, int $workers, int $lease, int $far): array
+function hot_key(string $store, string $limit, int $hosts, int $workers, int $lease, int $far, int $rate): array
 {
     $dsn = (string) getenv('TB_' . strtoupper(strstr($store, '_', true)));
     if ($far > 0) {
         [$proxy, $dsn] = far($dsn, $far);
     }
     $dsn .= (str_contains($dsn, '?') ? '&' : '?') . "lease=$lease&timeout_ms=50&connect_timeout_ms=100&on_error=fallback";
-    $key = "hot:$hosts:$workers:$lease:$far:" . getmypid();
+    $key = "hot:$limit:$hosts:$workers:$lease:$far:$rate:" . getmypid();
     $processes = [];
     for ($i = 0; $i < $hosts * $workers; $i++) {
         $folder = getenv('BENCH_TABLES') . '/host-' . $i % $hosts;
         is_dir($folder) || mkdir($folder);
-        $process = proc_open([PHP_BINARY, '-n', '-d', "token_bucket.shm_path=$folder", '-d', 'extension=' . getenv('BENCH_EXTENSION'), __DIR__ . '/hot_key/worker.php', $dsn, $key], [['pipe', 'r'], ['pipe', 'w']], $pipes);
+        $process = proc_open([PHP_BINARY, '-n', '-d', "token_bucket.shm_path=$folder", '-d', 'extension=' . getenv('BENCH_EXTENSION'), __DIR__ . '/hot_key/worker.php', $dsn, $key, $limit, (string) ($rate / $hosts / $workers)], [['pipe', 'r'], ['pipe', 'w']], $pipes);
         $processes[] = [$process, ...$pipes];
     }
     foreach ($processes as [, , $output]) {

@@ -246,7 +246,7 @@ fn describe_as(labels: Object, fleet: &Fleet, outcome: &Outcome) -> Object {
         .number("known_denials", each(counts.known_denials as f64))
         .number("trips", each(counts.trips as f64))
         .number("lost_swaps", each(counts.lost_swaps as f64))
-        .number("batches", each(counts.batches as f64))
+        .number("swap_decisions", each(counts.swap_decisions as f64))
         .number("locked", each(counts.locked as f64))
         .number("busy", each(counts.busy as f64))
         .number("late", each(counts.late as f64))

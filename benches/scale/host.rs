@@ -1,4 +1,4 @@
-//! What the workers of one host share: leases and denials, which are the extension's own code, and batches of calls.
+//! What the workers of one host share: leases and denials, which are the extension's own code, and turns.
 
 use crate::random::mix;
 use portable_atomic::AtomicU128;
@@ -13,8 +13,6 @@ use token_bucket::mapped::set::{Set, WAYS, locate};
 const SETS: usize = 8_160;
 /// The longest call with the default time-outs, in nanoseconds.
 const LONGEST_CALL: u64 = 150_000_000;
-/// The most members of a batch of calls: as `src/store/swap/control.rs`.
-const MAX_MEMBERS: usize = 255;
 
 /// A host.
 pub struct Host {
@@ -22,29 +20,20 @@ pub struct Host {
     denials: Box<[Set]>,
     /// The calls that wait for a batch of a client's lease.
     pub waiting: HashMap<u32, Vec<usize>>,
-    /// The batches of calls, by client.
-    pub batches: HashMap<u32, Batches>,
+    /// Whose turn it is, by client.
+    pub turns: HashMap<u32, Turns>,
     /// The time of a round trip, smoothed, and by how much it differs, in nanoseconds.
     round_trip: [u64; 2],
 }
 
-/// The batches of the calls on a key.
+/// The turns of the calls on a key.
 #[derive(Default)]
-pub struct Batches {
-    /// The batch for which a member asks the server.
-    pub asked: Option<Batch>,
-    /// Those after it, the next one first.
-    pub open: VecDeque<Batch>,
+pub struct Turns {
+    /// The call that has the turn.
+    pub asking: Option<usize>,
+    /// Those that wait for it, in the order in which they came.
+    pub waiting: VecDeque<usize>,
     pub handoff: Option<Handoff>,
-}
-
-/// Equal calls, for all of which one asks the server.
-pub struct Batch {
-    op: Op,
-    /// None for a call that has given up: what is taken for it is lost.
-    pub members: Vec<Option<usize>>,
-    /// The decisions on them.
-    pub decisions: Vec<Decision>,
 }
 
 /// The state that the last process of the host wrote.
@@ -55,37 +44,6 @@ pub struct Handoff {
     pub at: u64,
 }
 
-impl Batches {
-    /// Adds a call. The first batch takes no further calls once calls of another kind wait.
-    pub fn join(&mut self, call: usize, op: Op) {
-        let is_sealed = self.open.len() > 1;
-        let mut open = self.open.iter_mut().skip(is_sealed.into());
-        match open.find(|batch| batch.op == op && batch.members.len() < MAX_MEMBERS) {
-            Some(batch) => batch.members.push(Some(call)),
-            None => {
-                let batch = Batch { op, members: vec![Some(call)], decisions: Vec::new() };
-                self.open.push_back(batch)
-            }
-        }
-    }
-
-    /// Removes a call. The last of an open batch has nothing taken for it.
-    pub fn leave(&mut self, call: usize) {
-        for members in self.open.iter_mut().map(|batch| &mut batch.members) {
-            members.pop_if(|last| *last == Some(call));
-        }
-        let members = self.asked.iter_mut().chain(&mut self.open).flat_map(|it| &mut it.members);
-        members.filter(|member| **member == Some(call)).for_each(|member| *member = None);
-        self.open.retain(|batch| batch.members.iter().any(Option::is_some));
-    }
-
-    /// Whether the server may be asked for the batch of a call.
-    pub fn may_ask(&self, call: usize) -> bool {
-        let next = self.open.front().filter(|_| self.asked.is_none());
-        next.is_some_and(|batch| batch.members.contains(&Some(call)))
-    }
-}
-
 impl Host {
     pub fn new(has_leases: bool) -> Self {
         let sets = |count: usize| (0..count).map(|_| empty_set()).collect();
@@ -93,7 +51,7 @@ impl Host {
             leases: sets(if has_leases { SETS } else { 0 }),
             denials: sets(SETS),
             waiting: HashMap::new(),
-            batches: HashMap::new(),
+            turns: HashMap::new(),
             round_trip: [0; 2],
         }
     }

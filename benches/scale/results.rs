@@ -45,8 +45,8 @@ pub struct Counts {
     pub known_denials: u64,
     pub trips: u64,
     pub lost_swaps: u64,
-    /// Batches of calls that were decided on, and how many took the lock of a row.
-    pub batches: u64,
+    /// Calls that were decided by compare and swap, and how many took the lock of a row.
+    pub swap_decisions: u64,
     pub locked: u64,
     /// Calls that could not be decided in their time beside others: `on_error` would have answered them.
     pub busy: u64,
@@ -67,7 +67,7 @@ impl Counts {
             known_denials: 0,
             trips: 0,
             lost_swaps: 0,
-            batches: 0,
+            swap_decisions: 0,
             locked: 0,
             busy: 0,
             late: 0,

@@ -85,12 +85,10 @@ enum Stage {
     Asks,
     /// Waits for the row on the server.
     AwaitsRow,
-    /// Waits as a member of a batch of calls.
-    AwaitsBatch,
-    /// Wakes up, to ask the server for all members of its batch.
+    /// Waits for its turn to ask.
+    AwaitsTurn,
+    /// Wakes up, for it is its turn.
     WakesToAsk,
-    /// Wakes up with the decision that another process has got for it.
-    WakesDecided,
     /// Waits for a lease's batch that is on its way.
     AwaitsLease,
     /// Wakes up, to look at the lease.
@@ -118,6 +116,8 @@ struct Call {
     /// None if the call was not decided in its time.
     decision: Option<Decision>,
     accepted: bool,
+    /// The decision, until the server has what it changes.
+    pending: Option<Decision>,
     /// What a trip has read, or what to write.
     state: Span,
     version: u32,
@@ -327,6 +327,7 @@ impl<'a> Simulation<'a> {
             trip_began: now,
             fetch: None,
             decision: None,
+            pending: None,
             accepted: false,
             state: Span::default(),
             version: 0,
@@ -423,12 +424,12 @@ impl<'a> Simulation<'a> {
                 self.waiting_for_lease(host, client)?.retain(|waiting| *waiting != id);
                 self.take_from_lease(id)
             }
-            Stage::AwaitsBatch if is_over => self.leave_batch(id),
+            Stage::AwaitsTurn if is_over => self.give_up_turn(id),
             Stage::AwaitsRow if is_over => {
                 if let Some(row) = self.rows.get_mut(&client) {
                     row.retain(|waiting| *waiting != id);
                 }
-                self.give_up(id)
+                self.end_turn(id)
             }
             _ => Ok(()),
         }
@@ -478,7 +479,7 @@ impl<'a> Simulation<'a> {
         let is_swap = self.fleet.costs.protocol == Protocol::Swap;
         let call = self.call(id)?;
         (call.op, call.sent, call.decision) = (op, now, None);
-        if is_swap { self.join(id) } else { self.request(id, Trip::Decide) }
+        if is_swap { self.take_turn(id) } else { self.request(id, Trip::Decide) }
     }
 
     /// The operation is decided on, or its time is over.

@@ -52,7 +52,7 @@ pub use fixed_window::FixedWindow;
 pub use op::Op;
 pub use permits::{HeldPermits, PermitAnswer, PermitId, PermitLimit, PermitOp};
 pub use reply::Reply;
-pub use sliding_window::{CondensedHits, Place, SlidingWindow};
+pub use sliding_window::{Place, SlidingWindow};
 pub use span::{GRAIN, SECOND, Span};
 pub use state::State;
 pub use stored_state::{Hits, StoredState};

@@ -111,45 +111,6 @@ impl SlidingWindow {
     }
 }
 
-/// A sliding window with two different times at most, that decides on one operation as another window does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CondensedHits {
-    /// How many hits there are, at most [`MAX_SLIDING_HITS`].
-    pub count: u32,
-    /// How many of them leave at `first`, the others at `last`.
-    pub early: u32,
-    /// When the call that is denied would be accepted, in nanoseconds.
-    pub first: u64,
-    /// When the last hit leaves, in nanoseconds.
-    pub last: u64,
-}
-
-impl CondensedHits {
-    /// The window `hits` at `now`, for an operation that takes hits, as often as it may be applied. `denied`: the decision that
-    /// denies it, if one does.
-    pub fn new(window: &SlidingWindow, hits: &Hits, now: u64, denied: Option<&Decision>) -> Self {
-        let latest = now + window.interval;
-        let expiries =
-            LiveHits::new(window, &StoredState::Hits(hits.clone()), now, latest).expiries;
-        let last = expiries.last().copied().unwrap_or(now);
-        let first = denied.map_or(now, |denied| denied.retry_at.min(last));
-        let early = expiries.iter().filter(|time| **time <= first).count();
-        // Fits: a window has at most MAX_SLIDING_HITS.
-        Self { count: expiries.len() as u32, early: early as u32, first, last }
-    }
-
-    /// The window as a state.
-    pub fn expand(&self) -> StoredState {
-        match self.count {
-            0 => StoredState::FULL,
-            count => {
-                let time = |i| if i < self.early { self.first } else { self.last };
-                StoredState::Hits(Hits::from_sorted((0..count).map(time).collect()))
-            }
-        }
-    }
-}
-
 /// The hits that count at a moment.
 struct LiveHits<'a> {
     window: &'a SlidingWindow,

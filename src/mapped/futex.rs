@@ -31,11 +31,11 @@ mod linux {
         let _ = futex::wait_bitset(lower_bits(word), Flags::empty(), seen, Some(&end), groups);
     }
 
-    /// Wakes so many of those that sleep as one of `groups` at the word.
-    pub fn wake(word: &AtomicU128, groups: u32, count: u32) {
-        if let Some(groups) = NonZeroU32::new(groups) {
-            let _ = futex::wake_bitset(lower_bits(word), Flags::empty(), count, groups);
-        }
+    /// Wakes so many of those that sleep as one of `groups` at the word, those first that sleep longest. Returns how many it woke.
+    pub fn wake(word: &AtomicU128, groups: u32, count: u32) -> u32 {
+        let Some(groups) = NonZeroU32::new(groups) else { return 0 };
+        let woken = futex::wake_bitset(lower_bits(word), Flags::empty(), count, groups);
+        woken.map_or(0, |woken| woken as u32)
     }
 }
 
@@ -52,7 +52,9 @@ mod elsewhere {
     }
 
     /// Sleepers wake by themselves.
-    pub fn wake(_: &AtomicU128, _: u32, _: u32) {}
+    pub fn wake(_: &AtomicU128, _: u32, _: u32) -> u32 {
+        0
+    }
 }
 
 #[cfg(not(target_os = "linux"))]

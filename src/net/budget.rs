@@ -56,9 +56,15 @@ impl Budget {
         self.end.left_at(pause::now())
     }
 
-    /// Whether there is time for a round trip that takes so long as a rule, and at least an eighth of the call's time-out. A call that has half of its time may always try, or a slow trip would keep all others from being made.
+    /// Whether there is time for a round trip that takes so long as a rule.
     pub fn has_time_for(&self, round_trip: Duration) -> bool {
+        !self.spare(round_trip).is_zero()
+    }
+
+    /// How long a call may still wait before it begins a round trip that takes so long as a rule, and at least an eighth of the call's
+    /// time-out. A call that has half of its time may always try, or a slow trip would keep all others from being made.
+    pub fn spare(&self, round_trip: Duration) -> Duration {
         let call = self.timeouts.call;
-        self.left() > round_trip.max(call / 8).min(call / 2)
+        self.left().saturating_sub(round_trip.max(call / 8).min(call / 2))
     }
 }

@@ -1,10 +1,9 @@
-//! Stores that compare and swap, whose calls are decided in batches: as `src/store/swap`.
+//! Stores that compare and swap, which a host asks for one call on a key after the other: as `src/store/swap`.
 //!
-//! A call joins the open batch of its key. While no process of the host asks the server, a member of it asks for all of them. Left out:
-//! a process that is given up because a trip takes it more than 20 ms.
+//! Left out: a process that is given up because a trip takes it more than 20 ms.
 
 use super::{Done, Event, Simulation, Stage, Trip};
-use crate::host::{Batches, Handoff, Host};
+use crate::host::{Handoff, Host, Turns};
 use crate::server::decide;
 use token_bucket::limit::Span;
 
@@ -17,73 +16,56 @@ const LOST_BEFORE_LOCK: u32 = 2;
 const SLACK: u64 = 55_000;
 
 impl Simulation<'_> {
-    /// Joins the open batch, and asks the server if no process does.
-    pub(super) fn join(&mut self, id: usize) -> Done {
-        let op = self.call(id)?.op;
-        let batches = self.batches(id)?;
-        batches.join(id, op);
-        if batches.may_ask(id) { self.close_batch(id) } else { self.await_batch(id) }
-    }
-
-    fn batches(&mut self, id: usize) -> Result<&mut Batches, String> {
-        let call = self.call(id)?;
-        let (host, client) = (call.host, call.client);
-        let host = self.hosts.get_mut(host).ok_or("no such host")?;
-        Ok(host.batches.entry(client).or_default())
-    }
-
-    fn await_batch(&mut self, id: usize) -> Done {
+    /// Asks the server if it is the call's turn, or waits for it.
+    pub(super) fn take_turn(&mut self, id: usize) -> Done {
+        let turns = self.turns(id)?;
+        if turns.asking.is_none() {
+            turns.asking = Some(id);
+            return self.ask_in_turn(id);
+        }
+        turns.waiting.push_back(id);
         let now = self.now;
         let call = self.call(id)?;
-        call.stage = Stage::AwaitsBatch;
+        call.stage = Stage::AwaitsTurn;
         let (number, end) = (call.number, call.sent + call.timeout);
         self.at(end.max(now), Event::TimeOut(id, number));
         Ok(())
     }
 
-    /// A member that was woken asks the server, unless another process does by now.
-    pub(super) fn look(&mut self, id: usize) -> Done {
-        match self.batches(id)?.may_ask(id) {
-            true if self.has_time(id)? => self.close_batch(id),
-            true => self.leave_batch(id),
-            false => {
-                self.await_batch(id)?;
-                self.wake_next(id)
-            }
-        }
+    fn turns(&mut self, id: usize) -> Result<&mut Turns, String> {
+        let call = self.call(id)?;
+        let (host, client) = (call.host, call.client);
+        let host = self.hosts.get_mut(host).ok_or("no such host")?;
+        Ok(host.turns.entry(client).or_default())
     }
 
-    /// A member gives up.
-    pub(super) fn leave_batch(&mut self, id: usize) -> Done {
-        self.batches(id)?.leave(id);
-        self.wake_next(id)?;
+    /// A call was woken, for it is its turn.
+    pub(super) fn ask_in_turn(&mut self, id: usize) -> Done {
+        if !self.has_time(id)? {
+            return self.end_turn(id);
+        }
+        let now = self.now;
+        let handoff = self.turns(id)?.handoff;
+        let call = self.call(id)?;
+        (call.stage, call.tries, call.losses) = (Stage::Asks, 0, 0);
+        self.attempt(id, handoff.filter(|handoff| now < handoff.at + HANDOFF_LIFETIME))
+    }
+
+    /// A call that waits for its turn gives up.
+    pub(super) fn give_up_turn(&mut self, id: usize) -> Done {
+        self.turns(id)?.waiting.retain(|waiting| *waiting != id);
         self.decided(id)
     }
 
-    /// Wakes a member of the next batch, if no process asks the server.
-    fn wake_next(&mut self, id: usize) -> Done {
-        let batches = self.batches(id)?;
-        let next = batches.open.front().filter(|_| batches.asked.is_none());
-        let members = next.map(|batch| batch.members.clone()).unwrap_or_default();
-        for member in members.into_iter().flatten() {
-            match self.call(member)?.stage {
-                Stage::AwaitsBatch => return self.wake(member, Stage::WakesToAsk),
-                Stage::WakesToAsk => return Ok(()),
-                _ => {}
-            }
+    /// The call has its decision, or no more time. The next one has the turn.
+    pub(super) fn end_turn(&mut self, id: usize) -> Done {
+        let turns = self.turns(id)?;
+        turns.asking = turns.waiting.pop_front();
+        if let Some(next) = turns.asking {
+            self.wake(next, Stage::WakesToAsk)?;
         }
-        Ok(())
-    }
-
-    /// Asks the server for all that are members now: swaps the state that was handed off, or reads.
-    fn close_batch(&mut self, id: usize) -> Done {
-        let now = self.now;
-        let batches = self.batches(id)?;
-        batches.asked = batches.open.pop_front();
-        let handoff = batches.handoff.filter(|handoff| now < handoff.at + HANDOFF_LIFETIME);
-        let call = self.call(id)?;
-        (call.stage, call.tries, call.losses) = (Stage::Asks, 0, 0);
-        self.attempt(id, handoff)
+        self.forget_idle_keys(id)?;
+        self.decided(id)
     }
 
     /// Whether the call has time for a round trip: as `src/net/budget.rs`.
@@ -96,7 +78,7 @@ impl Simulation<'_> {
         Ok(left > round_trip.max(timeout / 8).min(timeout / 2))
     }
 
-    /// Tries to decide the batch.
+    /// Tries to decide the call.
     pub(super) fn attempt(&mut self, id: usize, handoff: Option<Handoff>) -> Done {
         let has_time = self.has_time(id)?;
         let has_locks = self.fleet.costs.has_row_locks;
@@ -104,7 +86,7 @@ impl Simulation<'_> {
         call.tries += 1;
         call.is_handed_off = handoff.is_some();
         match handoff {
-            _ if call.tries > MAX_TRIES || !has_time => self.give_up(id),
+            _ if call.tries > MAX_TRIES || !has_time => self.end_turn(id),
             _ if call.losses >= LOST_BEFORE_LOCK && has_locks => self.request(id, Trip::Begin),
             None => self.request(id, Trip::Read),
             Some(Handoff { full_at, version, .. }) => {
@@ -114,29 +96,22 @@ impl Simulation<'_> {
         }
     }
 
-    /// Decides on a state as often as the batch has members, and swaps it if that changes it.
+    /// Decides on a state, and swaps it if that changes it.
     fn decide_on(&mut self, id: usize, full_at: Span) -> Done {
         let (limit, now) = (self.limit, self.now);
         let op = self.call(id)?.op;
-        let batch = self.batches(id)?.asked.as_mut().ok_or("no batch")?;
-        let mut after = full_at;
-        batch.decisions.clear();
-        for _ in &batch.members {
-            let (decision, next) = decide(&limit, after, op, now)?;
-            batch.decisions.push(decision);
-            after = next;
-        }
+        let (decision, after) = decide(&limit, full_at, op, now)?;
         let has_time = self.has_time(id)?;
         let call = self.call(id)?;
-        call.state = after;
+        (call.state, call.pending) = (after, Some(decision));
         match (call.trip == Trip::Lock, after != full_at) {
             (true, true) => self.request(id, Trip::Update),
             (true, false) => self.request(id, Trip::Rollback),
             (false, true) if has_time => self.request(id, Trip::Swap),
-            (false, true) => self.give_up(id),
+            (false, true) => self.end_turn(id),
             // A decision that changes nothing is not verified by a swap, so it needs a read.
             (false, false) if call.is_handed_off => self.attempt(id, None),
-            (false, false) => self.publish(id),
+            (false, false) => self.end_with_decision(id),
         }
     }
 
@@ -158,10 +133,10 @@ impl Simulation<'_> {
             Trip::Swap | Trip::Commit => {
                 let handoff =
                     Handoff { full_at: state, version: self.call(id)?.version + 1, at: now };
-                self.batches(id)?.handoff = Some(handoff);
-                self.publish(id)
+                self.turns(id)?.handoff = Some(handoff);
+                self.end_with_decision(id)
             }
-            Trip::Rollback => self.publish(id),
+            Trip::Rollback => self.end_with_decision(id),
         }
     }
 
@@ -180,45 +155,20 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// The batch is decided on: its members have their decisions.
-    fn publish(&mut self, id: usize) -> Done {
-        let batch = self.batches(id)?.asked.take().ok_or("no batch")?;
-        self.counts.batches += 1;
-        self.wake_next(id)?;
-        for (member, decision) in batch.members.into_iter().zip(batch.decisions) {
-            let Some(member) = member else { continue };
-            let call = self.call(member)?;
-            call.decision = Some(decision);
-            match call.stage {
-                Stage::AwaitsBatch => self.wake(member, Stage::WakesDecided)?,
-                // It is on its way already.
-                Stage::WakesToAsk => call.stage = Stage::WakesDecided,
-                _ => {}
-            }
-        }
-        self.forget_idle_keys(id)?;
-        self.decided(id)
-    }
-
-    /// The call that asks has no more time. The other members join the next batch.
-    pub(super) fn give_up(&mut self, id: usize) -> Done {
-        let op = self.call(id)?.op;
-        let batches = self.batches(id)?;
-        let members = batches.asked.take().map(|batch| batch.members).unwrap_or_default();
-        for member in members.into_iter().flatten().filter(|member| *member != id) {
-            batches.join(member, op);
-        }
-        self.wake_next(id)?;
-        self.decided(id)
+    fn end_with_decision(&mut self, id: usize) -> Done {
+        self.counts.swap_decisions += 1;
+        let call = self.call(id)?;
+        call.decision = call.pending;
+        self.end_turn(id)
     }
 
     fn forget_idle_keys(&mut self, id: usize) -> Done {
         let (now, host) = (self.now, self.call(id)?.host);
-        let Host { batches, .. } = self.hosts.get_mut(host).ok_or("no such host")?;
-        if batches.len() > 10_000 {
+        let Host { turns, .. } = self.hosts.get_mut(host).ok_or("no such host")?;
+        if turns.len() > 10_000 {
             let is_fresh = |it: Handoff| now < it.at + HANDOFF_LIFETIME;
-            batches.retain(|_, Batches { asked, open, handoff }| {
-                asked.is_some() || !open.is_empty() || handoff.is_some_and(is_fresh)
+            turns.retain(|_, Turns { asking, handoff, .. }| {
+                asking.is_some() || handoff.is_some_and(is_fresh)
             });
         }
         Ok(())

@@ -119,15 +119,13 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Writes what a batch has come to.
+    /// Writes what the call has come to.
     fn write(&mut self, id: usize) -> Done {
         let call = self.call(id)?;
-        let (host, client, op, state) = (call.host, call.client, call.op, call.state);
+        let (client, op, state, pending) = (call.client, call.op, call.state, call.pending);
         self.states.write(client, state);
-        let batches = self.host(host)?.batches.get(&client);
-        let batch = batches.and_then(|it| it.asked.as_ref()).ok_or("a swap without a batch")?;
-        let decisions = batch.decisions.clone();
-        decisions.iter().try_for_each(|decision| self.note_handed_out(client, op, decision))
+        let decision = pending.ok_or("a swap without a decision")?;
+        self.note_handed_out(client, op, &decision)
     }
 
     /// The calls that wait for a row go on, until one of them locks it again.
@@ -168,10 +166,9 @@ impl Simulation<'_> {
         match self.call(id)?.stage {
             Stage::Ends => self.end(id),
             Stage::WakesToTake => self.take_from_lease(id),
-            Stage::WakesToAsk => self.look(id),
-            Stage::WakesDecided => self.decided(id),
+            Stage::WakesToAsk => self.ask_in_turn(id),
             Stage::Asks => self.go_on(id),
-            Stage::AwaitsRow | Stage::AwaitsBatch | Stage::AwaitsLease => {
+            Stage::AwaitsRow | Stage::AwaitsTurn | Stage::AwaitsLease => {
                 Err("a call works that waits".to_owned())
             }
         }

@@ -214,13 +214,6 @@ fn window_whose_last_hit_is_given_back_is_full() {
 }
 
 #[test]
-fn condensed_window_has_its_early_hits_first() {
-    let condensed = CondensedHits { count: 3, early: 1, first: T + 3, last: T + 9 };
-    assert_eq!(condensed.expand(), hits(&[T + 3, T + 9, T + 9]));
-    assert_eq!(CondensedHits { count: 0, ..condensed }.expand(), StoredState::FULL);
-}
-
-#[test]
 fn place_has_room_for_one_hit() {
     let place = window(1).place();
     let until = |time| State::Filling { full_at: Span::from_ns(time) };

@@ -1,21 +1,16 @@
-//! The attempt to apply a request to an entry, for its own call or for all of a batch.
+//! The attempt to apply a request to an entry.
 
-use super::basis::Basis;
-use super::batch;
 use super::entry::{Found, Swap, SwapEntry};
 use super::handoff::{hand_off, handed_off};
-use super::key_record::{Batch, Batches, Share};
 use super::locked_key::{note_lock, note_swapped};
-use super::repeated::{Applied, apply_all};
-use super::results;
-use super::results::Reserved;
+use super::skew;
+use super::turn::Turn;
 use crate::clock::{Reading, boot_time};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limit::{Decision, Limit, SECOND, StoredState};
 use crate::net::budget::Budget;
 use crate::net::pause::note_wait;
 use crate::store::request::Request;
-use portable_atomic::AtomicU128;
 use std::time::Duration;
 
 /// The most tries of a decision.
@@ -35,25 +30,10 @@ const SHORTEST_PAUSE: u64 = 20_000;
 pub(super) struct Attempt<'a, E> {
     pub entry: &'a E,
     pub request: &'a Request<'a>,
-    /// None for a call that is in no batch.
-    pub batch: Option<OwnBatch<'a>>,
+    /// None for a call that waits for no other.
+    pub turn: Option<Turn<'a>>,
     /// Whether the call may write. If not, it is denied by what is read, or fails.
     pub may_write: bool,
-}
-
-/// A batch that this process asks for. When it is dropped, the next one may ask.
-pub(super) struct OwnBatch<'a> {
-    pub batches: Batches<'a>,
-    pub batch: Batch,
-    pub key: u64,
-    /// How long this process is waited for before each trip, in nanoseconds.
-    pub asking_time: u64,
-}
-
-impl Drop for OwnBatch<'_> {
-    fn drop(&mut self) {
-        batch::release(self.batches, &self.batch);
-    }
 }
 
 impl<E: SwapEntry> Attempt<'_, E> {
@@ -78,15 +58,13 @@ impl<E: SwapEntry> Attempt<'_, E> {
                 Tried::Undecided => {}
                 Tried::Unwritten(error) => return denial.ok_or(error),
                 Tried::Not(Swap::Blocked) => {
-                    if let Some(own) = &self.batch {
-                        note_lock(own.batches, own.key, boot_time());
+                    if let Some(turn) = &self.turn {
+                        note_lock(turn.hot_key, boot_time());
                     }
-                    let error = self.entry.locked();
-                    return denial.ok_or(error);
+                    return denial.ok_or_else(|| self.entry.locked());
                 }
                 Tried::Not(Swap::Locked) if !budget.has_time_for(self.entry.round_trip()) => {
-                    let error = self.entry.locked();
-                    return denial.ok_or(error);
+                    return denial.ok_or_else(|| self.entry.locked());
                 }
                 Tried::Not(_) => {
                     self.pause(lost, budget);
@@ -105,41 +83,31 @@ impl<E: SwapEntry> Attempt<'_, E> {
         budget: &mut Budget,
     ) -> Result<Tried> {
         let entry = self.entry;
-        self.prolong();
         let is_handed_off = handed_off.is_some();
         let found = match handed_off {
             Some(found) => found,
-            None => within(budget, |budget| entry.read(budget))?,
+            None => self.trip(budget, |budget| entry.read(budget))?,
         };
-        let room = Room::reserve(self.batch.as_ref());
-        let share = self.extend(&room);
-        let Some((now, applied)) = self.apply_within(&found.state, found.now, share) else {
+        let Some((decision, after)) = self.decide_within(&found.state, found.now) else {
             return Ok(Tried::Undecided);
         };
-        if applied.after == found.state {
+        if after == found.state {
             // No swap verifies a decision that changes nothing, so it must not rest on a hand-off.
-            if is_handed_off {
-                return Ok(Tried::Undecided);
-            }
-            self.publish(room, &found.state, now, &applied);
-            return Ok(Tried::Decided(applied.decision));
+            return Ok(if is_handed_off { Tried::Undecided } else { Tried::Decided(decision) });
         }
         // Also by a state that was handed off: it is milliseconds old, and while writes wait nothing else is to be had.
-        *denial = applied.denial();
+        *denial = (!decision.is_accepted()).then_some(decision);
         if !self.may_write {
             return Ok(Tried::Unwritten(entry.withheld()));
         }
         if !budget.has_time_for(entry.round_trip()) {
             return Ok(Tried::Unwritten(entry.too_late()));
         }
-        let decided_at = applied.decision.now;
-        let swap =
-            |budget: &mut Budget| entry.swap(&found.version, &applied.after, decided_at, budget);
-        Ok(match within(budget, swap) {
+        let swap = |budget: &mut Budget| entry.swap(&found.version, &after, decision.now, budget);
+        Ok(match self.trip(budget, swap) {
             Ok(Swap::Done(version)) => {
-                self.publish(room, &found.state, now, &applied);
-                self.hand_off(&applied.after, version, found.clock);
-                Tried::Decided(applied.decision)
+                self.hand_off(&after, version, found.clock);
+                Tried::Decided(decision)
             }
             Ok(other) => Tried::Not(other),
             Err(error) if error.is_refusal() => Tried::Unwritten(error),
@@ -149,28 +117,43 @@ impl<E: SwapEntry> Attempt<'_, E> {
 
     /// Locks the value and applies, where the server has locks; else swaps.
     fn try_swap_locked(&self, denial: &mut Option<Decision>, budget: &mut Budget) -> Result<Tried> {
-        self.prolong();
-        let room = Room::reserve(self.batch.as_ref());
         let mut done = None;
         let mut decide = |state: &StoredState, clock: &Reading| {
             let now = self.request.frozen().unwrap_or(clock.time);
-            let applied = self.apply(state, now, self.extend(&room));
-            let after = (applied.after != *state).then(|| applied.after.clone());
-            done = Some((state.clone(), *clock, applied));
-            after
+            let (decision, after) = skew::decide(self.request, state, now);
+            let changed = (after != *state).then(|| after.clone());
+            done = Some((decision, after, *clock));
+            changed
         };
-        let swapped = match within(budget, |budget| self.entry.swap_locked(&mut decide, budget)) {
+        let swap = |budget: &mut Budget| self.entry.swap_locked(&mut decide, budget);
+        let swapped = match self.trip(budget, swap) {
             Err(error) if error.is_refusal() => return Ok(Tried::Unwritten(error)),
             other => other?,
         };
         Ok(match (swapped, done) {
             (None, _) => self.try_swap(None, denial, budget)?,
-            (Some(Swap::Done(version)), Some((state, clock, applied))) => {
-                self.publish(room, &state, clock.time, &applied);
-                self.hand_off(&applied.after, version, clock);
-                Tried::Decided(applied.decision)
+            (Some(Swap::Done(version)), Some((decision, after, clock))) => {
+                self.hand_off(&after, version, clock);
+                Tried::Decided(decision)
             }
             (Some(other), _) => Tried::Not(other),
+        })
+    }
+
+    /// Makes a trip, for which this process is waited for. If it has less than half of a call's time, its failure says nothing of the
+    /// server.
+    fn trip<T>(
+        &self,
+        budget: &mut Budget,
+        trip: impl FnOnce(&mut Budget) -> Result<T>,
+    ) -> Result<T> {
+        if let Some(turn) = &self.turn {
+            turn.extend(boot_time());
+        }
+        let has_little = budget.left() < budget.timeouts().call / 2;
+        trip(budget).map_err(|error| match error.kind() {
+            ErrorKind::Storage if has_little => Error::busy(error.into_message()),
+            _ => error,
         })
     }
 
@@ -180,20 +163,6 @@ impl<E: SwapEntry> Attempt<'_, E> {
         let pause = Duration::from_nanos(boot_time() / 64 % longest).min(budget.left() / 2);
         std::thread::sleep(pause);
         note_wait(pause);
-    }
-
-    /// Prolongs the time for which this process is waited for. Returns the calls that it may decide on: its own alone, if it was
-    /// given up.
-    fn prolong(&self) -> Share {
-        let Some(own) = &self.batch else { return Share::ALONE };
-        batch::extend(own.batches, &own.batch, boot_time() + own.asking_time)
-    }
-
-    /// Prolongs the time for which this process is waited for. Returns the calls that it may decide on: its own alone, if there is
-    /// no room to tell the others.
-    fn extend(&self, room: &Option<Room<'_>>) -> Share {
-        let share = self.prolong();
-        if room.is_some() { share } else { Share::ALONE }
     }
 
     /// The state that the previous process of this host wrote.
@@ -206,8 +175,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
         if matches!(self.request.limit, Limit::SlidingWindow(_)) || !self.may_write {
             return None;
         }
-        let own = self.batch.as_ref()?;
-        let handoff = handed_off(own.batches, own.key, boot_time())?;
+        let handoff = handed_off(self.turn.as_ref()?.hot_key, boot_time())?;
         let version = self.entry.handed_off(&handoff)?;
         let (state, clock) = (handoff.state, handoff.clock);
         // The round trip tells how well the time is known: a process may have been suspended within it.
@@ -218,82 +186,33 @@ impl<E: SwapEntry> Attempt<'_, E> {
 
     /// Hands the next process of this host the state that was written.
     fn hand_off(&self, state: &StoredState, version: Option<u64>, clock: Reading) {
-        let Some(own) = &self.batch else { return };
-        note_swapped(own.batches, own.key);
+        let Some(Turn { hot_key, .. }) = self.turn else { return };
+        note_swapped(hot_key);
         if let Some(version) = version {
-            hand_off(own.batches, own.key, state, version, clock, boot_time());
+            hand_off(hot_key, state, version, clock, boot_time());
         }
     }
 
-    /// Tells the other members by what they were decided on.
-    fn publish(&self, room: Option<Room<'_>>, state: &StoredState, now: u64, applied: &Applied) {
-        if let Some(room) = room
-            && applied.count > 1
-            && let Some(basis) = applied.basis(self.request, state, now)
-        {
-            room.publish(&basis);
-        }
-    }
-
-    /// Decides at a time that is known by two bounds. Both must accept as many calls, and the state that
-    /// expires later is kept, so the bound that is wrong gives no tokens away. None if the answers differ.
-    pub(super) fn apply_within(
+    /// Decides at a time that is known by two bounds. Both must accept or deny, and the state that expires later is kept, so the bound
+    /// that is wrong gives no tokens away. None if the answers differ.
+    pub(super) fn decide_within(
         &self,
         state: &StoredState,
         [earliest, latest]: [u64; 2],
-        share: Share,
-    ) -> Option<(u64, Applied)> {
-        let first = self.apply(state, earliest, share);
+    ) -> Option<(Decision, StoredState)> {
+        let first = skew::decide(self.request, state, earliest);
         if earliest == latest {
-            return Some((earliest, first));
+            return Some(first);
         }
         // The later bound would open the next window before this one has ended.
         let is_window = !matches!(self.request.limit, Limit::TokenBucket(_));
         if is_window && (earliest + 1..=latest).contains(&state.expires_at()) {
             return None;
         }
-        let last = self.apply(state, latest, share);
-        let owes_more = last.after.expires_at() > first.after.expires_at();
-        let is_agreed = first.accepted == last.accepted && first.count == last.count;
-        is_agreed.then_some(if owes_more { (latest, last) } else { (earliest, first) })
-    }
-
-    /// Applies the operation for all calls of a share, or for this one alone if the others could not be told.
-    fn apply(&self, state: &StoredState, now: u64, share: Share) -> Applied {
-        let all = apply_all(self.request, state, now, share);
-        match share.count > 1 && all.basis(self.request, state, now).is_none() {
-            true => apply_all(self.request, state, now, Share::ALONE),
-            false => all,
-        }
-    }
-}
-
-/// The room for the result of a batch. Given up when it is dropped.
-struct Room<'a> {
-    own: &'a OwnBatch<'a>,
-    reserved: Option<Reserved<'a, AtomicU128>>,
-}
-
-impl<'a> Room<'a> {
-    /// None if there is no room, or no other call needs it.
-    fn reserve(own: Option<&'a OwnBatch<'a>>) -> Option<Self> {
-        let own = own.filter(|own| own.batch.share.count > 1)?;
-        let reserved = results::reserve(own.batches, &own.batch, boot_time())?;
-        Some(Self { own, reserved: Some(reserved) })
-    }
-
-    fn publish(mut self, basis: &Basis) {
-        if let Some(reserved) = self.reserved.take() {
-            results::publish(self.own.batches, &reserved, self.own.batch.kind, basis);
-        }
-    }
-}
-
-impl Drop for Room<'_> {
-    fn drop(&mut self) {
-        if let Some(reserved) = &self.reserved {
-            results::give_up(reserved);
-        }
+        let last = skew::decide(self.request, state, latest);
+        let is_agreed = first.0.is_accepted() == last.0.is_accepted();
+        let owes_more = last.1.expires_at() > first.1.expires_at();
+        is_agreed.then_some(if owes_more { last } else { first })
     }
 }
 
@@ -315,13 +234,4 @@ pub(super) fn longest_pause(round_trip: Duration, lost: u32, call: Duration) -> 
     let [round_trip, call] = [round_trip, call].map(|time| time.as_nanos() as u64);
     let longest = (call / 16).max(SHORTEST_PAUSE);
     ((2 * round_trip.max(SHORTEST_PAUSE)) << lost.min(4)).min(longest)
-}
-
-/// Makes a trip. If it has less than half of a call's time, its failure says nothing of the server.
-fn within<T>(budget: &mut Budget, trip: impl FnOnce(&mut Budget) -> Result<T>) -> Result<T> {
-    let has_little = budget.left() < budget.timeouts().call / 2;
-    trip(budget).map_err(|error| match error.kind() {
-        ErrorKind::Storage if has_little => Error::busy(error.into_message()),
-        _ => error,
-    })
 }

@@ -1,11 +1,10 @@
-//! Decides by compare and swap, as a member of a batch.
+//! Decides by compare and swap, when it is the call's turn.
 
-use super::attempt::{Attempt, OwnBatch};
-use super::batch::{Caller, Step};
+use super::attempt::Attempt;
 use super::entry::SwapEntry;
-use super::key_record::{Batches, KeyRecord};
+use super::hot_key::{HotKey, KeyRecord};
 use super::locked_key::is_locked;
-use super::repeated;
+use super::turn::{Next, take};
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{Decision, Op};
@@ -20,7 +19,7 @@ use crate::store::request::Request;
 use crate::store::shm::keys::Keys;
 use siphasher::sip::SipHasher13;
 use std::cell::Cell;
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -30,9 +29,9 @@ pub struct SwapDecider {
     keys: Keys,
 }
 
-/// The shortest time for which a process that asks the server is waited for before each trip: more than a trip takes as a rule, for
+/// The shortest time for which a process is waited for before each trip: more than a trip takes as a rule, for
 /// a busy machine may suspend the process.
-const MIN_ASKING_TIME: Duration = Duration::from_millis(20);
+const SHORTEST_TURN: Duration = Duration::from_millis(20);
 
 impl SwapDecider {
     /// The decider of a kind of store, whose records are in `host_file`.
@@ -51,84 +50,81 @@ impl SwapDecider {
         address: &[u8],
     ) -> Result<Decision> {
         let mut budget = Budget::start(*request.timeouts);
-        let may_write = entry.may_write();
-        let mut alone = || Attempt { entry, request, batch: None, may_write }.decide(&mut budget);
+        let alone = |budget: &mut Budget| decide_alone(entry, request, entry.may_write(), budget);
         if matches!(request.op, Op::Peek { .. }) || request.frozen().is_some() {
-            return alone();
+            return alone(&mut budget);
         }
         let file = &self.host_file;
         let region = file.open_if_due(boot_time()).ok().map(|()| file.region());
-        let Some(region) = region.as_deref().and_then(Option::as_ref) else { return alone() };
+        let Some(region) = region.as_deref().and_then(Option::as_ref) else {
+            return alone(&mut budget);
+        };
         let parts = [name, b"@", address, b""];
         // This key differs from the caller's key, whose hash cache must not be used for it.
         let key_hash = Cell::new(KeyHash::default());
         let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
         let key = self.keys.hash(&key, region, file.number());
-        let Some(record) = find::<KeyRecord>(region.area(Area::HotKeys), key) else {
-            return alone();
-        };
-        let batches = Batches { record, secret: region.secret() };
-        decide_in_batch(entry, request, batches, key, budget)
+        match find::<KeyRecord>(region.area(Area::HotKeys), key) {
+            Some(record) => {
+                let hot_key = HotKey { record, key, secret: region.secret() };
+                decide_in_turn(entry, request, hot_key, budget)
+            }
+            None => alone(&mut budget),
+        }
     }
 }
 
-/// Decides as a member of a batch on the record of this key.
-fn decide_in_batch<E: SwapEntry>(
+/// Decides without a turn.
+fn decide_alone<E: SwapEntry>(
     entry: &E,
     request: &Request<'_>,
-    batches: Batches<'_>,
-    key: u64,
+    may_write: bool,
+    budget: &mut Budget,
+) -> Result<Decision> {
+    Attempt { entry, request, turn: None, may_write }.decide(budget)
+}
+
+/// Decides when it is the call's turn.
+fn decide_in_turn<E: SwapEntry>(
+    entry: &E,
+    request: &Request<'_>,
+    hot_key: HotKey<'_>,
     mut budget: Budget,
 ) -> Result<Decision> {
+    // A process that waits has a connection: it may be the next to ask.
     entry.connect(&mut budget)?;
-    let kind = kind_of(key, request, batches.secret);
-    let asking_time = asking_time(entry.round_trip(), request.timeouts.call).as_nanos() as u64;
-    let mut caller = Caller::new(batches, kind);
+    let time = turn_time(entry.round_trip(), request.timeouts.call).as_nanos() as u64;
+    let mut has_slept = false;
     loop {
-        let now = boot_time();
-        if is_locked(batches, key, now) {
-            caller.leave(now);
-            let reader = Attempt { entry, request, batch: None, may_write: false };
-            return reader.decide(&mut budget);
+        let next = take(hot_key, has_slept, boot_time(), time);
+        if is_locked(hot_key, boot_time()) {
+            drop(next);
+            return decide_alone(entry, request, false, &mut budget);
         }
-        let may_ask = budget.has_time_for(entry.round_trip());
-        match caller.step(now, now + asking_time, may_ask) {
-            Step::Decided(basis, index) => {
-                return Ok(repeated::decide_by(&basis, request, index));
-            }
-            Step::Ask(batch) => {
-                let own = OwnBatch { batches, batch, key, asking_time };
+        // A turn that there is no time for goes to the next one.
+        let spare = budget.spare(entry.round_trip());
+        let sleep = match next {
+            _ if spare.is_zero() => return Err(entry.busy()),
+            Next::Ask(turn) => {
                 let may_write = entry.may_write();
-                return Attempt { entry, request, batch: Some(own), may_write }.decide(&mut budget);
+                return Attempt { entry, request, turn: Some(turn), may_write }.decide(&mut budget);
             }
-            Step::Sleep(sleep) if budget.left() > Duration::ZERO => {
-                let at_most = sleep.at_most.min(budget.left());
-                sleep_while(&batches.record.control, sleep.seen, sleep.groups, at_most);
-                note_wait(at_most);
+            Next::AskAlone => {
+                return decide_alone(entry, request, entry.may_write(), &mut budget);
             }
-            Step::Sleep(_) | Step::TooLate => {
-                caller.leave(now);
-                return Err(entry.busy());
-            }
-        }
+            Next::Sleep(sleep) => sleep,
+        };
+        let at_most = sleep.at_most.min(spare);
+        sleep_while(&hot_key.record.turn, sleep.seen, sleep.groups, at_most);
+        note_wait(at_most);
+        has_slept = true;
     }
 }
 
-/// How long a process that asks is waited for before each trip. Half of a call's time at most: calls that wait for a process that was
+/// For how long a process is waited for before each trip. Half of a call's time at most: calls that wait for a process that was
 /// killed have the other half.
-fn asking_time(round_trip: Duration, call: Duration) -> Duration {
-    (3 * round_trip).max(call / 8).max(MIN_ASKING_TIME).min(call / 2)
-}
-
-/// A hash of all that makes two calls on a key equal. A call that settles equals no other: the members of a batch ask again if the
-/// process that asked for them was killed, and what is taken twice is lost, but what is given back twice is too much.
-fn kind_of(key: u64, request: &Request<'_>, [low, high]: [u64; 2]) -> u64 {
-    let mut hasher = SipHasher13::new_with_keys(low, high);
-    (key, request.limit, request.op).hash(&mut hasher);
-    if request.op.settles() {
-        (boot_time(), std::process::id()).hash(&mut hasher);
-    }
-    hasher.finish()
+fn turn_time(round_trip: Duration, call: Duration) -> Duration {
+    (3 * round_trip).max(call / 8).max(SHORTEST_TURN).min(call / 2)
 }
 
 #[cfg(test)]

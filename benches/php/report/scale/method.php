@@ -10,7 +10,7 @@ function method_section(array $data, array $bounds): string
         ## The model, and what it leaves out
 
         `benches/scale` simulates each call as an event: the worker's own work, the network, a queue before the server's processors. Leases, the deny cache and the arithmetic of limits in it are the
-        extension's own code, with the simulated time; batches of calls follow it. It fails if a client gets more than the [bounds](../leases.md) allow, in all or in any stretch of time. Where
+        extension's own code, with the simulated time; turns follow it. It fails if a client gets more than the [bounds](../leases.md) allow, in all or in any stretch of time. Where
         hosts with `lease=100` call twice as often as a limit of 10,000 and 10,000 a second allows, they hand out at most so many tokens beyond it in any stretch: $beyond; hosts x 100 are the bound.
 
         | | |
@@ -21,7 +21,7 @@ function method_section(array $data, array $bounds): string
         | network | 100 µs each way, no loss, no limit of its bandwidth |
         | servers | one processor for Redis and each node of the cluster, {$data['threads']} for memcached (its threads), 4 for MariaDB; each at the measured cost of a busy server, or of one that slept |
         | MariaDB | waits for no disk, as measured (`innodb_flush_log_at_trx_commit=0`). `commit=1000` adds a millisecond, in which the row is locked |
-        | memcached, MariaDB | of a host's calls on a key one asks for all that wait. After a lost swap it pauses, for a random time that grows with the measured round trip; on MariaDB it locks the row after two, in a transaction of four trips. A call that has no time for a trip is *busy*, and its host's `on_error` answers it |
+        | memcached, MariaDB | of a host's calls on a key one asks at a time. After a lost swap it pauses, for a random time that grows with the measured round trip; on MariaDB it locks the row after two, in a transaction of four trips. A call that has no time for a trip is *busy*, and its host's `on_error` answers it |
         | leases | a call that meets a lease's batch on its way waits for it, at most for half of its time |
         | not in it | breakers and the time-outs of trips (a call above 50 ms counts as late), a process that others give up because its trip takes longer than 20 ms, the time-out of MariaDB's statements, TLS, replicas, resharding, a contended word in shared memory |
         | extrapolated | everything above four hosts and two cores; servers and callers shared them in all measurements |

@@ -31,7 +31,7 @@ function point_section(array $points, array $simulated): string
           left on a processor: it is too good by this much for a server of which each thread has little to do.
         - **Quiet keys with leases** are called about once a second by each host here, where a lease is just worth it: a fleet that is a little faster has leases, one that is slower has none.
         - **Whose swap is lost** depends on how the callers share their processor. The simulation changes between them at each call, Linux after milliseconds. In it one host swaps
-          batch after batch, each with the state that the last one handed off, while others lose: on memcached with several hosts it makes fewer trips than were measured.
+          call after call, each with the state that the last one handed off, while others lose: on memcached with several hosts it makes fewer trips than were measured.
 
         MD;
 }

@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::limit::{CalendarWindow, Decision, FixedWindow, Limit, Op, SlidingWindow, TokenBucket};
-use crate::store::swap::key_record::Share;
-use crate::store::swap::repeated::apply_all;
+use crate::store::swap::skew;
 use crate::store::with_request;
 use proptest::prelude::*;
 
@@ -46,17 +45,16 @@ impl Server {
             None => (clock.time, StoredState::FULL),
         };
         let is_new = item.is_none();
-        let applied =
-            with_request(limit, op, |request| apply_all(request, &state, at, Share::ALONE));
+        let (decision, after) = with_request(limit, op, |it| skew::decide(it, &state, at));
         self.item = item;
-        if applied.after != state {
+        if after != state {
             self.lives += u64::from(is_new);
             let stamp = Stamp::new(clock, at);
-            let until = ticks + stamp.time_to_live(&applied.after);
-            let is_full = applied.after == StoredState::FULL;
-            self.item = (!is_full).then(|| (stamp.flags(), applied.after.clone(), until));
+            let until = ticks + stamp.time_to_live(&after);
+            let is_full = after == StoredState::FULL;
+            self.item = (!is_full).then(|| (stamp.flags(), after.clone(), until));
         }
-        applied.decision
+        decision
     }
 }
 

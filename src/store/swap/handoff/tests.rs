@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::limit::{Hits, SECOND, Span, State};
-use crate::store::swap::key_record::RESULTS;
-use crate::store::swap::key_record::tests::{batches, record};
+use crate::store::swap::hot_key::tests::{hot_key, record};
 use portable_atomic::Ordering;
 
 const NOW: u64 = 100 * SECOND;
@@ -16,25 +15,25 @@ fn filling() -> StoredState {
 
 #[test]
 fn next_process_has_what_was_handed_off_for_fifty_milliseconds() {
-    let record = record::<RESULTS>();
-    assert_eq!(handed_off(batches(&record), 0, 0), None, "nothing was");
-    hand_off(batches(&record), KEY, &filling(), 9, CLOCK, NOW);
+    let record = record();
+    assert_eq!(handed_off(hot_key(&record, 0), 0), None, "nothing was");
+    hand_off(hot_key(&record, KEY), &filling(), 9, CLOCK, NOW);
     let expected = Handoff { state: filling(), version: 9, clock: CLOCK };
-    let at = |now| handed_off(batches(&record), KEY, now);
+    let at = |now| handed_off(hot_key(&record, KEY), now);
     assert_eq!(at(NOW), Some(expected.clone()));
     assert_eq!(at(NOW + LIFETIME - 1), Some(expected));
     assert_eq!(at(NOW + LIFETIME), None);
     assert_eq!(at(NOW - 1), None, "it is from the future");
-    assert_eq!(handed_off(batches(&record), KEY + 1, NOW), None, "another key");
+    assert_eq!(handed_off(hot_key(&record, KEY + 1), NOW), None, "another key");
 }
 
 #[test]
 fn mix_of_two_hand_offs_is_none() {
     for word in 0..6 {
-        let record = record::<RESULTS>();
-        hand_off(batches(&record), KEY, &filling(), 9, CLOCK, NOW);
+        let record = record();
+        hand_off(hot_key(&record, KEY), &filling(), 9, CLOCK, NOW);
         record.handoff[word].fetch_xor(1 << 64, Ordering::Relaxed);
-        assert_eq!(handed_off(batches(&record), KEY, NOW), None, "word {word}");
+        assert_eq!(handed_off(hot_key(&record, KEY), NOW), None, "word {word}");
     }
 }
 
@@ -45,9 +44,9 @@ fn state_that_has_no_room_leaves_no_hand_off() {
     assert!(
         record::encode(&most).len() <= MAX_RECORD && record::encode(&too_many).len() > MAX_RECORD
     );
-    let record = record::<RESULTS>();
-    hand_off(batches(&record), KEY, &most, 9, CLOCK, NOW);
-    assert_eq!(handed_off(batches(&record), KEY, NOW).map(|it| it.state), Some(most));
-    hand_off(batches(&record), KEY, &too_many, 10, CLOCK, NOW);
-    assert_eq!(handed_off(batches(&record), KEY, NOW), None);
+    let record = record();
+    hand_off(hot_key(&record, KEY), &most, 9, CLOCK, NOW);
+    assert_eq!(handed_off(hot_key(&record, KEY), NOW).map(|it| it.state), Some(most));
+    hand_off(hot_key(&record, KEY), &too_many, 10, CLOCK, NOW);
+    assert_eq!(handed_off(hot_key(&record, KEY), NOW), None);
 }

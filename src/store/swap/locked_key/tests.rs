@@ -3,19 +3,18 @@
 use super::*;
 use crate::limit::SECOND;
 use crate::mapped::word::Word;
-use crate::store::swap::key_record::RESULTS;
-use crate::store::swap::key_record::tests::{batches, record};
+use crate::store::swap::hot_key::tests::{hot_key, record};
 
 const NOW: u64 = 100 * SECOND;
 const KEY: u64 = 1;
 
 /// Whether calls on the key fail at once at `now`, if its lock was met at these times.
 fn fails(met: &[u64], now: u64) -> bool {
-    let record = record::<RESULTS>();
-    let batches = batches(&record);
-    met.iter().for_each(|at| note_lock(batches, KEY, *at));
-    assert!(!is_locked(batches, KEY + 1, now), "another key");
-    is_locked(batches, KEY, now)
+    let record = record();
+    let hot_key = |key| hot_key(&record, key);
+    met.iter().for_each(|at| note_lock(hot_key(KEY), *at));
+    assert!(!is_locked(hot_key(KEY + 1), now), "another key");
+    is_locked(hot_key(KEY), now)
 }
 
 #[test]
@@ -35,29 +34,30 @@ fn calls_fail_for_a_second_once_the_lock_was_met_three_times_within_two_seconds_
 
 #[test]
 fn time_that_none_writes_is_garbage() {
-    let record = record::<RESULTS>();
-    let batches = batches(&record);
+    let record = record();
+    let hot_key = |key| hot_key(&record, key);
     let write = |until: u64| {
-        Word::store(&record.lock_seen, u128::from(KEY) << 64 | u128::from(until | MOST));
+        let met = Met { count: MOST, at: until / UNIT, key: KEY };
+        Word::store(&record.lock_seen, met.to_word());
     };
     write(NOW + PAUSE + 4);
-    assert!(!is_locked(batches, KEY, NOW));
-    note_lock(batches, KEY, NOW);
-    assert!(!is_locked(batches, KEY, NOW), "met for the first time");
+    assert!(!is_locked(hot_key(KEY), NOW));
+    note_lock(hot_key(KEY), NOW);
+    assert!(!is_locked(hot_key(KEY), NOW), "met for the first time");
     write(NOW + PAUSE);
-    assert!(is_locked(batches, KEY, NOW));
+    assert!(is_locked(hot_key(KEY), NOW));
 }
 
 #[test]
 fn swap_of_the_key_ends_it() {
-    let record = record::<RESULTS>();
-    let batches = batches(&record);
-    (0..MOST).for_each(|_| note_lock(batches, KEY, NOW));
-    note_swapped(batches, KEY + 1);
-    assert!(is_locked(batches, KEY, NOW));
-    note_lock(batches, KEY + 1, NOW);
-    assert!(!is_locked(batches, KEY + 1, NOW), "the lock of another key was met before");
-    (0..MOST).for_each(|_| note_lock(batches, KEY, NOW));
-    note_swapped(batches, KEY);
-    assert!(!is_locked(batches, KEY, NOW));
+    let record = record();
+    let hot_key = |key| hot_key(&record, key);
+    (0..MOST).for_each(|_| note_lock(hot_key(KEY), NOW));
+    note_swapped(hot_key(KEY + 1));
+    assert!(is_locked(hot_key(KEY), NOW));
+    note_lock(hot_key(KEY + 1), NOW);
+    assert!(!is_locked(hot_key(KEY + 1), NOW), "the lock of another key was met before");
+    (0..MOST).for_each(|_| note_lock(hot_key(KEY), NOW));
+    note_swapped(hot_key(KEY));
+    assert!(!is_locked(hot_key(KEY), NOW));
 }

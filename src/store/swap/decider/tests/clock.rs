@@ -1,7 +1,7 @@
 //! What a process knows of the server's clock.
 
 use super::*;
-use crate::limit::{FixedWindow, Hits, SlidingWindow};
+use crate::limit::{FixedWindow, SlidingWindow};
 
 #[test]
 fn answer_that_arrives_late_gives_no_tokens() {
@@ -10,20 +10,16 @@ fn answer_that_arrives_late_gives_no_tokens() {
         let state = State::Filling { full_at: Span::from_ns(full_at) };
         let entry = &Register::new(0);
         with_request(&fast, TAKE, |request| {
-            let attempt = Attempt { entry, request, batch: None, may_write: true };
-            attempt.apply_within(&state.into(), [NOW, latest], Share::ALONE)
+            let attempt = Attempt { entry, request, turn: None, may_write: true };
+            attempt.decide_within(&state.into(), [NOW, latest])
         })
     };
-    let (_, applied) = at(NOW, NOW + SECOND).unwrap();
-    assert!(applied.decision.is_accepted(), "full at both times");
-    assert_eq!(
-        applied.after.expires_at(),
-        NOW + SECOND + SECOND / 1_000,
-        "taken from at the later"
-    );
+    let (decision, after) = at(NOW, NOW + SECOND).unwrap();
+    assert!(decision.is_accepted(), "full at both times");
+    assert_eq!(after.expires_at(), NOW + SECOND + SECOND / 1_000, "taken from at the later");
     assert!(at(NOW + 10_000_000, NOW + SECOND).is_none(), "empty at the earlier: it is read again");
-    let (now, _) = at(NOW + 5_000_000, NOW + 1_000_000).unwrap();
-    assert_eq!(now, NOW, "as much is owed at both times");
+    let (decision, _) = at(NOW + 5_000_000, NOW + 1_000_000).unwrap();
+    assert_eq!(decision.now, NOW, "as much is owed at both times");
 
     let (register, record) = (Register::new(0), record());
     register.late.set(40 * SECOND / 1_000);
@@ -57,8 +53,8 @@ fn window_that_may_have_ended_is_decided_at_a_time_that_is_known() {
     let decided = |bounds: [u64; 2]| {
         let entry = &Register::new(0);
         with_request(&limit, TAKE, |request| {
-            let attempt = Attempt { entry, request, batch: None, may_write: true };
-            attempt.apply_within(&state, bounds, Share::ALONE).map(|it| it.1.after.expires_at())
+            let attempt = Attempt { entry, request, turn: None, may_write: true };
+            attempt.decide_within(&state, bounds).map(|it| it.1.expires_at())
         })
     };
     assert_eq!(decided([ends_at - 9, ends_at - 1]), Some(ends_at), "the open window");
@@ -78,21 +74,6 @@ fn sliding_window_is_decided_at_a_time_of_its_own_reading() {
             (NOW - SECOND / 25, NOW + SECOND * 24 / 25)
         );
         assert_eq!(register.reads.get(), call, "no hand-off is used");
-    }
-}
-
-#[test]
-fn call_whose_basis_has_no_room_is_decided_alone() {
-    let limit = Limit::from(SlidingWindow::new(9, 1.0).unwrap());
-    let hits = StoredState::Hits(Hits::new((1..=9).map(|i| NOW + i).collect()));
-    let entry = &Register::new(0);
-    for (op, count) in [(TAKE, 3), (Op::Reset, 1)] {
-        with_request(&limit, op, |request| {
-            let attempt = Attempt { entry, request, batch: None, may_write: true };
-            let share = Share { index: 0, count: 3 };
-            let (_, applied) = attempt.apply_within(&hits, [NOW; 2], share).unwrap();
-            assert_eq!(applied.count, count, "{op:?}");
-        });
     }
 }
 

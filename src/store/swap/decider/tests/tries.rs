@@ -5,7 +5,6 @@ use crate::mapped::tests::Folder;
 use crate::mapped::{Location, Purpose};
 use crate::store::Time;
 use crate::store::swap::attempt::longest_pause;
-use portable_atomic::Ordering;
 
 #[test]
 fn lost_swaps_are_tried_again_until_the_bucket_is_too_busy() {
@@ -58,7 +57,7 @@ fn failure_of_a_trip_that_had_little_time_is_not_the_servers() {
         std::thread::sleep(waited);
         note_wait(waited);
         with_request(&limit, TAKE, |request| {
-            Attempt { entry: &silent, request, batch: None, may_write: true }.decide(&mut budget)
+            Attempt { entry: &silent, request, turn: None, may_write: true }.decide(&mut budget)
         })
     };
     assert_eq!(ask(Duration::ZERO), Err(Error::storage("no answer")));
@@ -86,7 +85,7 @@ fn denial_stands_though_its_charge_cannot_be_written() {
         register.held.set((empty, 7));
         with_request(&slow_limit(), op, |request| {
             let mut budget = Budget::start(timeouts(Duration::from_millis(40)));
-            let attempt = Attempt { entry: &register, request, batch: None, may_write };
+            let attempt = Attempt { entry: &register, request, turn: None, may_write };
             attempt.decide(&mut budget).map(|decision| decision.is_accepted())
         })
     };
@@ -109,45 +108,31 @@ fn pause_grows_with_the_round_trip_and_with_lost_swaps_up_to_a_part_of_the_calls
 
 #[test]
 fn process_that_asks_is_waited_for_until_it_is_done() {
-    let limit = slow_limit();
     let (record, was_asking) = (Rc::new(record()), Rc::new(Cell::new(false)));
-    let is_asking = |record: &KeyRecord| batches(record).load().1.is_asking(boot_time() + SECOND);
+    let is_asking = |record: &KeyRecord| {
+        let now = boot_time() + SECOND;
+        !matches!(take(hot_key(record, 1), false, now, 0), Next::Ask(_))
+    };
     let on_read = {
         let (record, was_asking) = (Rc::clone(&record), Rc::clone(&was_asking));
         Box::new(move || was_asking.set(is_asking(&record)))
     };
     let register = Register { on_read, ..Register::new(0) };
-    let batches = batches(&record);
-    let Step::Ask(batch) = Caller::new(batches, 1).step(0, 0, true) else { panic!("none asks") };
-    let own = OwnBatch { batches, batch, key: 1, asking_time: 2 * SECOND };
-    with_request(&limit, TAKE, |request| {
+    let turn = match take(hot_key(&record, 1), false, 0, 2 * SECOND) {
+        Next::Ask(turn) => Some(turn),
+        _ => None,
+    };
+    with_request(&slow_limit(), TAKE, |request| {
         let mut budget = Budget::start(timeouts(LONG));
-        Attempt { entry: &register, request, batch: Some(own), may_write: true }
-            .decide(&mut budget)
-            .unwrap();
+        let attempt = Attempt { entry: &register, request, turn, may_write: true };
+        attempt.decide(&mut budget).unwrap();
     });
     assert!(was_asking.get(), "while it reads");
     assert!(!is_asking(&record), "it is done");
 }
 
 #[test]
-fn room_for_a_result_is_given_up_if_the_swap_fails() {
-    let record = record();
-    let register = Register { lock_wait: Some(Duration::ZERO), ..Register::new(0) };
-    let limit = slow_limit();
-    with_request(&limit, TAKE, |request| {
-        let batch = Batch { number: 5, kind: 2, share: Share { index: 0, count: 7 } };
-        let own = OwnBatch { batches: batches(&record), batch, key: 1, asking_time: 1 };
-        let mut budget = Budget::start(timeouts(LONG));
-        let attempt = Attempt { entry: &register, request, batch: Some(own), may_write: true };
-        assert!(attempt.decide(&mut budget).is_err());
-    });
-    let mut results = record.results.iter();
-    assert!(results.all(|[.., last]| last.load(Ordering::Relaxed) == 0));
-}
-
-#[test]
-fn call_that_no_other_may_stand_for_is_in_no_batch() {
+fn peek_and_a_call_at_a_frozen_time_wait_for_no_turn() {
     let folder = Folder::new();
     let location = Location::new(&folder.files(), "host", Purpose::Host);
     let decider = Rc::new(SwapDecider::new("a register", Rc::new(MappedFile::new(location))));
@@ -155,7 +140,7 @@ fn call_that_no_other_may_stand_for_is_in_no_batch() {
     let answers = Rc::new(Cell::new([false; 3]));
     let on_read = {
         let (decider, answers) = (Rc::clone(&decider), Rc::clone(&answers));
-        // While a process asks, others that may be asked for wait for it.
+        // While a process asks, others wait for it.
         Box::new(move || {
             let calls =
                 [(Op::Peek { cost: 1 }, Time::Now), (TAKE, Time::Frozen(NOW)), (TAKE, Time::Now)];
