@@ -1,6 +1,7 @@
 //! What a call asks of which server, and when.
 
 use super::distance::Distance;
+use super::host::Host;
 use crate::net::Timeouts;
 use crate::store::RemoteStore;
 
@@ -18,10 +19,12 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// How far the server is.
-    pub(super) fn distance(self, store: &dyn RemoteStore) -> Distance {
+    /// How far the server is: as far as the process of this host has measured it that had to wait least for its processor.
+    pub(super) fn distance(self, store: &dyn RemoteStore, host: &Host) -> Distance {
+        let own = store.round_trip(self.breaker);
+        let shortest = host.record(|it| it.shortest_round_trip(self.sent)).flatten();
         Distance {
-            round_trip: store.round_trip(self.breaker),
+            round_trip: shortest.map_or(own, |shortest| shortest.min(own)),
             trips: self.trips,
             trips_to_connect: store.trips_to_connect(),
         }

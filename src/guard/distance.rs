@@ -1,7 +1,8 @@
 //! How far a server is: whether a call can succeed within its time-outs, given the round trips that it needs.
 //!
 //! A call that cannot succeed is not made, but about one a second is: the route may have become shorter, and no other
-//! call would notice. Each process knows the round trip by its own calls, and asks once a second of its own.
+//! call would notice. Each process asks once a second of its own. The round trip is the shortest that a process of this host has measured
+//! within a minute, on any server of the store: one that waits for its processor measures longer ones.
 
 use crate::error::{Error, ErrorKind};
 use crate::limit::SECOND;

@@ -205,7 +205,7 @@ impl Guard {
 
     /// Refuses a call that the server is too far for, but one a second.
     fn check_distance(&self, asked: Asked) -> std::result::Result<(), String> {
-        let distance = asked.distance(&*self.store);
+        let distance = asked.distance(&*self.store, &self.host);
         if !distance.is_too_far(asked.timeouts) {
             return Ok(());
         }

@@ -98,7 +98,7 @@ impl EndedCall<'_> {
         let Asked { breaker, sent, timeouts, .. } = asked;
         let is_due =
             |reason: &str| consequence.is_some() && host.refusal_warnings.claim(reason, sent);
-        let (kind, distance) = (error.kind(), asked.distance(self.store));
+        let (kind, distance) = (error.kind(), asked.distance(self.store, host));
         let (reason, is_busy) = distance.explain(&error, &self.store.name(), timeouts);
         let why = host.without_name(&reason);
         let warning_of = |waited| match waited {

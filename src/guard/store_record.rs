@@ -208,6 +208,11 @@ impl StoreRecord {
         note_recent(&self.round_trip, took, now, u64::min);
     }
 
+    /// The shortest round trip of this minute and the last.
+    pub fn shortest_round_trip(&self, now: u64) -> Option<Duration> {
+        recent(self.round_trip.load(Ordering::Relaxed), now, 1)
+    }
+
     /// Notes at `now` that this host's clock is so far behind another's. Returns whether no process has noted that for an hour.
     pub fn note_clock_behind(&self, behind: Duration, now: u64) -> bool {
         let before = note_recent(&self.clock_behind, behind, now, u64::max);

@@ -12,7 +12,7 @@ const BUDGET = 55e6;
 [, $dsn, $key, $limit, $rate] = $argv;
 $limiter = match ($limit) {
     'bucket' => new TokenBucket($dsn, $key, 1_000_000_000, 1_000_000_000),
-    'window' => new TokenBucket\FixedWindow($dsn, $key, 1_000_000_000, 3_600),
+    'window' => new TokenBucket\FixedWindow($dsn, $key, 16_000_000, 3_600),
 };
 for ($tries = 0; $limiter->peek()->isDegraded(); $tries++) {
     $tries < 1_000 || exit(1);

@@ -59,6 +59,24 @@ impl Process {
 }
 
 #[test]
+fn process_that_waited_for_its_processor_takes_no_server_for_too_far_that_another_one_reached() {
+    let folder = Folder::new();
+    let process = || Process::new(host_in(&folder.files()), settings(OnError::Closed));
+    let [slow, fast] = [process(), process()];
+    for process in [&slow, &fast] {
+        process.server.round_trip.set(TIMEOUTS.call);
+    }
+    assert!(
+        slow.call(TAKE).is_degraded() || slow.call(TAKE).is_degraded(),
+        "one call a second is made"
+    );
+    fast.guard.host.record(|it| it.note_round_trip(TIMEOUTS.call / 4, boot_time()));
+    for _ in 0..3 {
+        assert!(!slow.call(TAKE).is_degraded());
+    }
+}
+
+#[test]
 fn denial_is_remembered_until_tokens_are_given_back() {
     let process = process(OnError::Fallback);
     let decided_by = |op| {

@@ -31,7 +31,7 @@ pub struct SwapDecider {
 
 /// The shortest time for which a process is waited for before each trip: more than a trip takes as a rule, for
 /// a busy machine may suspend the process.
-const SHORTEST_TURN: Duration = Duration::from_millis(20);
+const SHORTEST_TURN: Duration = Duration::from_millis(25);
 
 impl SwapDecider {
     /// The decider of a kind of store, whose records are in `host_file`.

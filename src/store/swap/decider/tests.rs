@@ -224,7 +224,7 @@ fn process_is_waited_for_three_round_trips_and_half_of_a_calls_time_at_most() {
     };
     assert_eq!(
         [(0, 100), (0, 800), (1, 100)].map(|(trip, call)| turn_time(trip, call)),
-        [20, 100, 20]
+        [25, 100, 25]
     );
     assert_eq!(
         [(30, 200), (40, 200), (0, 30)].map(|(trip, call)| turn_time(trip, call)),
