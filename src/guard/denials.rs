@@ -1,9 +1,12 @@
 //! The deny cache: which buckets a server has denied, and until when.
 //!
+//! Paid: a word in shared memory for each denied bucket, and a refund or a reset on another host is seen up to a second late. Got: a
+//! client that is denied and goes on costs the server one call a second.
+//!
 //! A denial changes nothing on the server, and other clients can only take more tokens. So until the
 //! missing tokens have come back, every call of at least that cost is denied again, and need not ask
 //! the server. An entry says when the bucket is full or when its block ends, by this host's clock, and
-//! when the entry expires: this host does not see a refund or a reset made on another one.
+//! when the entry expires.
 //!
 //! ```text
 //!  127      94 93                        32  31  30        0

@@ -148,11 +148,11 @@ impl Guard {
         let write_access = writes::begin(store, &self.host, timeouts);
         let answer = call();
         let waited = writes::end(store, &self.host, write_access, (sent, timeouts), answer.is_ok());
-        if let GateEntry::Place(place) = gate {
+        if let GateEntry::Lane(lane) = gate {
             let has_failed =
                 |error: &Error| matches!(error.kind(), ErrorKind::Storage | ErrorKind::Local);
             let has_connected = !answer.as_ref().is_err_and(has_failed);
-            self.host.record(|it| it.gate.leave(place, has_connected));
+            self.host.record(|it| it.gate.leave(lane, has_connected));
         }
         let mut ended = EndedCall { store, host: &self.host, asked, access, event };
         match answer {
@@ -183,7 +183,7 @@ impl Guard {
         let gate = self.enter_gate(timeouts, longest_wait);
         match gate {
             GateEntry::WithoutGate => Ok(Admission { access, gate, sent }),
-            GateEntry::Place(_) => {
+            GateEntry::Lane(_) => {
                 let is_newcomer =
                     access == Access::Granted && !self.host.local.has_reached(breaker);
                 let access = if is_newcomer { Access::Newcomer } else { access };

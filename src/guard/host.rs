@@ -47,7 +47,7 @@ pub struct Host {
     /// refuses, must not keep processes with the new one from it.
     passwords: Secret,
     /// Where the store's record was last, in the file of this number.
-    record: Cell<RecordPlace>,
+    record: Cell<KnownRecord>,
     /// The servers that this process alone cannot ask.
     pub local: LocalFailures,
     /// When this process looks anew for a server that can be written to.
@@ -66,7 +66,7 @@ pub struct Host {
 
 /// Where the record of a store is.
 #[derive(Clone, Copy, Default)]
-struct RecordPlace {
+struct KnownRecord {
     /// The number of the file, as [`MappedFile::number`] counts; 0 before the first.
     file: u32,
     id: u64,
@@ -156,15 +156,15 @@ impl Host {
     pub fn record<R>(&self, work: impl FnOnce(&StoreRecord) -> R) -> Option<R> {
         self.with_region(|region| {
             let (records, file) = (records(region), self.memory.file().number());
-            let place = self.record.get();
-            if place.file == file
-                && let Some(record) = records.get(place.index).and_then(|it| it.get(place.id))
+            let known = self.record.get();
+            if known.file == file
+                && let Some(record) = records.get(known.index).and_then(|it| it.get(known.id))
             {
                 return Some(work(record));
             }
             let id = self.record_id(region);
             let (index, record) = find_or_claim(records, id, &self.name, boot_time())?;
-            self.record.set(RecordPlace { file, id, index });
+            self.record.set(KnownRecord { file, id, index });
             Some(work(record))
         })?
     }

@@ -1,5 +1,11 @@
 //! Records that the processes of a host claim for what they share: one for each store, or for each limit.
 //!
+//! Paid: a search reads the id of each record before its own; a process that remembers where its record is reads one. Got: no lock, and
+//! one protocol for all that is claimed. Two things can go wrong, and harm little. If a record becomes free while two processes claim for
+//! one id, each may get a record: the later one is not found again. And a process that is suspended between its search and its note may write
+//! into a record that was freed and claimed since. So only what may be wrong for a second, or in a count, belongs into a record. Tried
+//! instead: a table with a protocol of its own for breakers, gates, servers and counters each.
+//!
 //! A record belongs to the one whose id it has, until it is freed.
 //!
 //! ```text
@@ -10,12 +16,7 @@
 //!
 //! A claim writes the id over 0, in the first free record. So processes that claim at once for the same id find one record. To free
 //! a record, a process writes the time over the id, resets the contents, and writes 0 over the time. If it is killed meanwhile, another
-//! process does that again, ten seconds later.
-//!
-//! A call pays for the search of its id, which is a read of each record before its own; a process that remembers where
-//! its record is pays for one read. Two things can go wrong, and harm little. If a record becomes free while two processes claim for one id, each may
-//! get a record: the later one is not found again. And a process that is suspended between its search and its note may write into a record that was
-//! freed and claimed since: so only what may be wrong for a second, or in a count, belongs into a record.
+//! process does that again, ten seconds later. `tests/claim_protocol.rs` lets loom run it.
 
 use super::Mappable;
 use super::word::Word;

@@ -1,11 +1,11 @@
 //! The clock of deadlines: time in which this process could not run does not count.
 //!
-//! A process that was stopped (SIGSTOP, a cgroup without CPU time left, a suspended machine) finds its
-//! deadlines passed although no server was slow, and nothing tells it that it was stopped. But each of its
-//! steps has a known length: a wait ends about when it should, and little is computed between two waits.
-//! What a step took beyond that length was a pause.
+//! Paid: a call may end later than its time-out, by [`MAX_PAUSES`] pauses and [`MAX_DELAY`] of shorter delays at most. Got: a process that was
+//! stopped (SIGSTOP, a cgroup without CPU time left, a suspended machine) does not blame a server that was not slow. Tried instead: the plain
+//! clock, by which one worker that was stopped opened the breaker of all.
 //!
-//! At most [`MAX_PAUSES`] pauses and [`MAX_DELAY`] of shorter delays prolong one call, so every call ends.
+//! Nothing tells a process that it was stopped. But each of its steps has a known length: a wait ends about when it should, and little is
+//! computed between two waits. What a step took beyond that length was a pause.
 
 use std::cell::Cell;
 use std::ops::{Add, AddAssign};

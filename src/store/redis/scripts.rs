@@ -1,5 +1,8 @@
 //! The scripts that decide on the server, their arguments and their replies.
 //!
+//! Paid: each algorithm stands here once more, in Lua, and the caller decides each call a second time. Got: one round trip a decision, and a
+//! script that is wrong is noticed at its first wrong answer.
+//!
 //! A reply has the server's time and the state before the call. From these the caller makes the same decision with
 //! [`apply`](crate::limit::apply), to have all its numbers; if the two disagree the call fails.
 

@@ -3,10 +3,10 @@
 use super::*;
 
 /// How many processes may connect at once now.
-fn free_places(host: &Host) -> usize {
+fn free_lanes(host: &Host) -> usize {
     let enter = || {
         Some(host.record(|it| it.gate.enter(boot_time(), TIMEOUTS.longest())).unwrap())
-            .filter(|it| matches!(it, GateEntry::Place(_)))
+            .filter(|it| matches!(it, GateEntry::Lane(_)))
     };
     std::iter::from_fn(enter).take(20).count()
 }
@@ -21,7 +21,7 @@ fn fill_gate(host: &Host, timeouts: Timeouts) {
 
 #[test]
 fn connections_that_fail_make_the_gate_narrower() {
-    for (error, places) in [
+    for (error, lanes) in [
         (None, 5),
         (Some(Error::storage("no answer")), 2),
         (Some(Error::local("no route")), 2),
@@ -32,11 +32,11 @@ fn connections_that_fail_make_the_gate_narrower() {
         process.server.is_connected.set(false);
         process.server.failure.replace(error);
         let _ = process.call(TAKE);
-        assert_eq!(free_places(&process.guard.host), places);
+        assert_eq!(free_lanes(&process.guard.host), lanes);
     }
     let process = process(OnError::Closed);
     let _ = process.call(TAKE);
-    assert_eq!(free_places(&process.guard.host), 4, "a process that is connected passes no gate");
+    assert_eq!(free_lanes(&process.guard.host), 4, "a process that is connected passes no gate");
 }
 
 /// A call on an open connection may take so long; no time is left to wait for others that connect.
@@ -70,7 +70,7 @@ fn process_that_has_waited_in_vain_connects_as_soon_as_it_need_not_wait() {
     process.server.is_connected.set(false);
     let host = &process.guard.host;
     host.local.note_waiting(0, boot_time() + HOUR);
-    let GateEntry::Place(place) =
+    let GateEntry::Lane(lane) =
         host.record(|it| it.gate.enter(boot_time(), TIMEOUTS.longest())).unwrap()
     else {
         panic!("the gate is free")
@@ -84,7 +84,7 @@ fn process_that_has_waited_in_vain_connects_as_soon_as_it_need_not_wait() {
     });
     assert_eq!(report.decided_by, DecidedBy::Policy);
     assert!(boot_time() - began < 15 * SECOND, "it would wait for a quarter of a minute");
-    host.record(|it| it.gate.leave(place, true));
+    host.record(|it| it.gate.leave(lane, true));
     assert_eq!(process.call(TAKE).decided_by, DecidedBy::Store);
 }
 
