@@ -119,7 +119,7 @@ impl RedisLink {
         sent.or_else(unless_closed).map_err(|error| Failure::from_io(&error))?;
         // The parser reads ahead, so all answers need the same one. The next call gets a new parser, which
         // holds nothing of this call's.
-        let mut reader = AnswerReader::new(channel);
+        let mut reader = ReplyReader::new(channel);
         let mut parser = Parser::new();
         let mut answers = Vec::with_capacity(commands.len());
         for _ in commands {
@@ -144,7 +144,7 @@ impl RedisLink {
 }
 
 /// Keeps the error of a read, which the parser replaces by its own, and bounds what is read.
-struct AnswerReader<R> {
+struct ReplyReader<R> {
     inner: R,
     failure: Option<io::Error>,
     left: usize,
@@ -155,7 +155,7 @@ struct AnswerReader<R> {
 /// How much is kept of what was read: some short lines and the error after them.
 const KEPT: usize = 512;
 
-impl<R> AnswerReader<R> {
+impl<R> ReplyReader<R> {
     fn new(inner: R) -> Self {
         Self { inner, failure: None, left: LONGEST_ANSWER, begin: Vec::new() }
     }
@@ -181,7 +181,7 @@ impl<R> AnswerReader<R> {
     }
 }
 
-impl<R: Read> Read for AnswerReader<R> {
+impl<R: Read> Read for ReplyReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
             return Err(io::Error::other("too long"));
