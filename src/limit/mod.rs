@@ -44,7 +44,7 @@ pub use bounds::{
 };
 pub use calendar_unit::CalendarUnit;
 pub use calendar_window::CalendarWindow;
-pub use compound::{Charge, JointDecision, JointRule, take_all, take_by, take_first};
+pub use compound::{Charge, JointDecision, take_all};
 pub use decision::{Available, Decision, Verdict};
 pub use duration::{describe_seconds, duration_from_seconds};
 pub use error::LimitError;

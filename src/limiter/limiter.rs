@@ -4,7 +4,7 @@ use super::flagged_decision::{DecisionFlags, FlaggedDecision};
 use crate::clock::{boot_time, unix_time_at_boot};
 use crate::dsn::{Dsn, Target};
 use crate::error::Result;
-use crate::guard::{self, DecidedBy, Guard, Host, Report, Stores};
+use crate::guard::{self, DecidedBy, Event, Guard, Host, Report, Stores};
 use crate::identifier::{Identifier, client_identifier, needs_escape};
 use crate::limit::{Decision, Limit, Op, Reply, StoredState, apply};
 use crate::mapped::FileSettings;
@@ -198,14 +198,26 @@ impl Limiter {
         };
         let request = self.request(&key, limit, op, frozen.into());
         let report = guard::decide(guard, &request, now);
+        let mistake = self.count(context, limit, op, &report, now);
+        report.before(mistake).map(|answer| Ok(R::of(answer?)))
+    }
+
+    /// Counts a call by its report. Returns the warning of a likely mistake.
+    #[inline(always)]
+    pub(super) fn count(
+        &self,
+        context: &CallContext<'_>,
+        limit: &Limit,
+        op: &Op,
+        report: &Report,
+        now: u64,
+    ) -> Option<Box<Event>> {
         let cause = || {
             let is_blocked = report.answer.as_ref().is_ok_and(|decision| decision.is_blocked());
             self.denial_cause(limit, report.decided_by, is_blocked)
         };
         let is_accepted = |decision: &Decision| decision.is_accepted();
-        let mistake =
-            self.statistics.count(context, Some(limit), op, &report, is_accepted, || now, cause);
-        report.before(mistake).map(|answer| Ok(R::of(answer?)))
+        self.statistics.count(context, Some(limit), op, report, is_accepted, || now, cause)
     }
 
     /// Whether a client is blocked whose call was denied. Asks the store once more: the answer to `consume()` does not
@@ -217,12 +229,7 @@ impl Limiter {
     }
 
     /// The cause of a denial, for the log.
-    pub(super) fn denial_cause(
-        &self,
-        limit: &Limit,
-        by: DecidedBy,
-        is_blocked: bool,
-    ) -> DenialCause {
+    fn denial_cause(&self, limit: &Limit, by: DecidedBy, is_blocked: bool) -> DenialCause {
         DenialCause::new(limit, by.into(), is_blocked, self.settings.enforce)
     }
 
