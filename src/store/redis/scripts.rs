@@ -144,17 +144,13 @@ fn operation(limit: &Limit, op: Op) -> Operation {
             (b'B', numbers, Some(time(duration)))
         }
         (Limit::TokenBucket(bucket), _) => bucket_operation(bucket, op),
-        (Limit::FixedWindow(window), _) => {
-            window_operation(window.max_hits().into(), window.interval(), op)
-        }
-        (Limit::CalendarWindow(window), _) => {
+        _ => {
             let (opcode, mut numbers, extra) =
-                window_operation(window.max_hits().into(), window.length(), op);
-            window.ends().iter().for_each(|end| record::put_time(&mut numbers, *end));
+                window_operation(limit.capacity(), limit.window(), op);
+            if let Limit::CalendarWindow(window) = limit {
+                window.ends().iter().for_each(|end| record::put_time(&mut numbers, *end));
+            }
             (opcode, numbers, extra)
-        }
-        (Limit::SlidingWindow(window), _) => {
-            window_operation(window.max_hits().into(), window.interval(), op)
         }
     }
 }
