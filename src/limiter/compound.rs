@@ -94,7 +94,7 @@ fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> Option<u64> 
         return None;
     }
     let now = boot_time();
-    let time = frozen.map_or(Time::Read(now), Time::Frozen);
+    let time = Time::read_at(now, frozen);
     // The first limit is not looked at: its charge comes next and answers the same.
     if !members.iter().skip(1).all(|member| member.would_accept(time)) {
         return None;

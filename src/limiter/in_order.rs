@@ -38,7 +38,7 @@ impl InOrder {
         match member.guard() {
             Some(guard) => self.ask_guard(member, guard, op, now),
             None => {
-                let time = self.frozen.map_or(Time::Read(now), Time::Frozen);
+                let time = Time::read_at(now, self.frozen);
                 let store = &member.limiter.store;
                 member.with_request(op, time, |request| Report::of_local(store.decide(request)))
             }

@@ -172,34 +172,43 @@ impl Limiter {
             None => self.key(context, LimitKind::from(limit)),
         };
         let now = boot_time();
-        let Some(guard) = &self.guard else {
-            let time = frozen.map_or(Time::Read(now), Time::Frozen);
-            let request = self.request(&key, limit, op, time);
-            let answer = ask(&*self.store, &request);
-            // Not in the closure: an answer that it borrows would have to lie in memory (make bench, consume()).
-            let reply = answer.as_ref().ok().map(|answer| answer.decision);
-            let (accepted, is_blocked) =
-                (reply.map(Reply::is_accepted), reply.and_then(Reply::is_blocked));
-            let cause = || {
-                let is_blocked = is_blocked.unwrap_or_else(|| self.is_blocked(&request));
-                self.denial_cause(limit, DecidedBy::Store, is_blocked)
-            };
-            let incidents = Incidents::of_local(&answer);
-            let mistake = self.statistics.count_call(
-                context,
-                Some(limit),
-                op,
-                accepted,
-                incidents,
-                || now,
-                cause,
-            );
-            return Report { event: mistake, ..Report::of_local(answer) };
+        match &self.guard {
+            None => {
+                let time = Time::read_at(now, frozen);
+                self.call_on_host(context, &self.request(&key, limit, op, time), now, ask)
+            }
+            Some(guard) => {
+                let report =
+                    guard::decide(guard, &self.request(&key, limit, op, frozen.into()), now);
+                let mistake = self.count(context, limit, op, &report, now);
+                report.before(mistake).map(|answer| Ok(R::of(answer?)))
+            }
+        }
+    }
+
+    /// Makes a call on a store of this host and counts it.
+    #[inline(always)]
+    fn call_on_host<R: Reply>(
+        &self,
+        context: &CallContext<'_>,
+        request: &Request<'_>,
+        now: u64,
+        ask: impl FnOnce(&dyn Store, &Request<'_>) -> Result<Answer<R>>,
+    ) -> Report<R> {
+        let Request { limit, op, .. } = *request;
+        let answer = ask(&*self.store, request);
+        // Not in the closure: an answer that it borrows would have to lie in memory (make bench, consume()).
+        let reply = answer.as_ref().ok().map(|answer| answer.decision);
+        let (accepted, is_blocked) =
+            (reply.map(Reply::is_accepted), reply.and_then(Reply::is_blocked));
+        let cause = || {
+            let is_blocked = is_blocked.unwrap_or_else(|| self.is_blocked(request));
+            self.denial_cause(limit, DecidedBy::Store, is_blocked)
         };
-        let request = self.request(&key, limit, op, frozen.into());
-        let report = guard::decide(guard, &request, now);
-        let mistake = self.count(context, limit, op, &report, now);
-        report.before(mistake).map(|answer| Ok(R::of(answer?)))
+        let (incidents, limit) = (Incidents::of_local(&answer), Some(limit));
+        let mistake =
+            self.statistics.count_call(context, limit, op, accepted, incidents, || now, cause);
+        Report { event: mistake, ..Report::of_local(answer) }
     }
 
     /// Counts a call by its report. Returns the warning of a likely mistake.

@@ -23,17 +23,17 @@ mod named_limits;
 mod settlement;
 mod together;
 
+// src/php reaches stores, and what is known of them, through this room alone.
 pub use crate::guard::{DecidedBy, Event, Host, Report, ServerStatus, forget_server};
-pub use crate::identifier::{Identifier, MAX_IDENTIFIER, client_identifier};
 pub use crate::mapped::FileSettings;
 pub use crate::statistics::{
     CallContext, CallsOfMinute, DenialCause, DenialReason, DeniedBy, InferredName,
     LONGEST_IDENTIFIER, LimitName, LimitStatistics, ListedBlock, LoggedDenial, Outcome,
-    RecordHandle, Statistics, StatisticsFile, Status, TableStatus, describe_likely_proxy,
-    infer_name, prometheus, unix_time,
+    RecordHandle, Statistics, Status, TableStatus, describe_likely_proxy, infer_name, prometheus,
+    unix_time,
 };
-/// What the layer above needs of the stores: it imports nothing from them itself.
 pub use crate::store::KeyHash;
+
 pub use compound::{Answers, MAX_MEMBERS, admits_all, peek_all, take_all};
 pub use concurrency::{HeldPermit, NO_PERMITS, acquire, count_permits, has_permits, reset_permits};
 pub use first_of::{FirstAnswer, peek_first, take_first};

@@ -15,8 +15,9 @@ use super::storage_argument::{Backend, Leaving};
 use super::{calendar, calendar_window, interval_limit, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
+use crate::identifier::MAX_IDENTIFIER;
 use crate::limit::Limit;
-use crate::limiter::{Algorithm, MAX_IDENTIFIER, NamedLimit, NamedLimits, Rule};
+use crate::limiter::{Algorithm, NamedLimit, NamedLimits, Rule};
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use std::rc::Rc;
 

@@ -44,6 +44,12 @@ pub enum Time {
 }
 
 impl Time {
+    /// The time of a test's clock, or else this reading of the host's clock.
+    #[inline(always)]
+    pub fn read_at(now: u64, frozen: Option<u64>) -> Self {
+        frozen.map_or(Self::Read(now), Self::Frozen)
+    }
+
     /// The time of a test's clock, if there is one.
     #[inline(always)]
     pub const fn frozen(self) -> Option<u64> {
