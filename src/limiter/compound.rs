@@ -7,7 +7,7 @@
 //! that dies in between leaves its own charges behind. If the one server fails, each limit's own policy answers.
 
 use super::flagged_decision::FlaggedDecision;
-use super::joint_call::{Calls, JointCall, JointOp};
+use super::joint_call::{Calls, JointCall};
 use super::member::Member;
 use crate::clock::boot_time;
 use crate::guard::{DecidedBy, Event, Report};
@@ -26,7 +26,7 @@ pub type Answers = Vec<Option<FlaggedDecision>>;
 ///
 /// Those of [`Limiter::decide`](super::limiter::Limiter::decide). What was taken is given back first, unless that server fails, too.
 pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> {
-    let (calls, event) = JointCall::new(members, JointOp::Take, frozen).ask();
+    let (calls, event) = JointCall::new(members, frozen).take();
     let asked = || members.iter().zip(&calls).filter_map(|(it, call)| Some((it, call.as_ref()?)));
     let is_admitted = asked().all(|(member, report)| member.is_admitted_by(report));
     let now = boot_time();
@@ -65,7 +65,7 @@ pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<bool> {
 ///
 /// Those of [`take_all`].
 pub fn peek_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> {
-    let (calls, event) = JointCall::new(members, JointOp::Peek, frozen).ask();
+    let (calls, event) = JointCall::new(members, frozen).peek();
     finish(members, calls, event, frozen)
 }
 

@@ -5,7 +5,7 @@ use super::member::Member;
 use super::settlement::Settlement;
 use super::together::decide_together;
 use crate::clock::boot_time;
-use crate::guard::{DecidedBy, Event, Guard, NoAnswer, Report};
+use crate::guard::{DecidedBy, Event, Guard, Report};
 use crate::limit::Op;
 use crate::store::Request;
 
@@ -15,83 +15,69 @@ pub type Calls = Vec<Option<Report>>;
 /// Asks one limit.
 type Ask<'a> = &'a dyn Fn(&Member<'_>, Op) -> Report;
 
-/// What a call does to the limits.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum JointOp {
-    /// Charges all, or none.
-    Take,
-    /// Looks at them.
-    Peek,
-}
-
 /// A call on several limits.
 pub struct JointCall<'a> {
     members: &'a [Member<'a>],
     frozen: Option<u64>,
-    purpose: JointOp,
 }
 
 impl<'a> JointCall<'a> {
     /// A call at the time of a test's clock, if it is `frozen`.
-    pub const fn new(members: &'a [Member<'a>], purpose: JointOp, frozen: Option<u64>) -> Self {
-        Self { members, frozen, purpose }
+    pub const fn new(members: &'a [Member<'a>], frozen: Option<u64>) -> Self {
+        Self { members, frozen }
     }
 
-    /// Asks the limits. Returns also what there is to report beside the calls.
-    pub fn ask(&self) -> (Calls, Option<Box<Event>>) {
-        if let Some(denials) = self.known_denials() {
+    /// Charges all limits, or none. Returns also what there is to report beside the calls.
+    pub fn take(&self) -> (Calls, Option<Box<Event>>) {
+        self.ask(Member::take, |ask| self.take_in_order(ask))
+    }
+
+    /// Looks at the limits. Returns also what there is to report beside the calls.
+    pub fn peek(&self) -> (Calls, Option<Box<Event>>) {
+        self.ask(Member::peek, |ask| {
+            self.members.iter().map(|it| Some(ask(it, it.peek()))).collect()
+        })
+    }
+
+    /// Makes a call of these operations: on the server that has all limits, or `in_order`.
+    fn ask(
+        &self,
+        op: fn(&Member<'a>) -> Op,
+        in_order: impl FnOnce(Ask<'_>) -> Calls,
+    ) -> (Calls, Option<Box<Event>>) {
+        let ops: Vec<Op> = self.members.iter().map(op).collect();
+        if let Some(denials) = self.known_denials(&ops) {
             return (denials, None);
         }
         let mut event = None;
         // Several limits that are charged together have no leases.
-        let in_order = InOrder::new(self.frozen, Guard::decide_without_lease);
-        let calls = match self.ask_together(&mut event) {
-            Some(Ok(calls)) => calls,
-            Some(Err(no_answer)) => self.ask_in_order(&in_order.without_answer(no_answer)),
-            None => self.ask_in_order(&in_order),
+        let each = InOrder::new(self.frozen, Guard::decide_without_lease);
+        let each = match decide_together(self.members, &ops, self.frozen, &mut event) {
+            Some(Ok(decisions)) => {
+                let by_store = |decision| Some(Report::answered(decision, DecidedBy::Store));
+                return (decisions.into_iter().map(by_store).collect(), event);
+            }
+            Some(Err(no_answer)) => each.without_answer(no_answer),
+            None => each,
         };
-        (calls, event)
-    }
-
-    fn op(&self, member: &Member<'_>) -> Op {
-        match self.purpose {
-            JointOp::Take => member.take(),
-            JointOp::Peek => member.peek(),
-        }
+        (in_order(&|member, op| each.ask(member, op, boot_time())), event)
     }
 
     /// The denials that this host knows without asking a server, if one of them denies the call.
-    fn known_denials(&self) -> Option<Calls> {
+    fn known_denials(&self, ops: &[Op]) -> Option<Calls> {
         let (now, time) = (boot_time(), self.frozen.into());
-        let known = |member: &Member<'_>| {
+        let known = |(member, op): (&Member<'_>, &Op)| {
             let guard = member.guard()?;
             let known = |request: &Request<'_>| guard.known_denial(request, now);
-            let denial = member.with_request(self.op(member), time, known)?;
+            let denial = member.with_request(*op, time, known)?;
             Some(Report::answered(denial, DecidedBy::DenyCache))
         };
-        let calls: Calls = self.members.iter().map(known).collect();
+        let calls: Calls = self.members.iter().zip(ops).map(known).collect();
         let denies = |(member, call): (&Member<'_>, &Option<Report>)| {
             call.as_ref().is_some_and(|report| !member.is_admitted_by(report))
         };
         let is_denied = self.members.iter().zip(&calls).any(denies);
         is_denied.then_some(calls)
-    }
-
-    /// Lets the server on which all limits are decide in one step. None if they are not on one server, or it cannot do
-    /// that.
-    fn ask_together(&self, event: &mut Option<Box<Event>>) -> Option<Result<Calls, NoAnswer>> {
-        let ops: Vec<Op> = self.members.iter().map(|member| self.op(member)).collect();
-        let decided = decide_together(self.members, &ops, self.frozen, event)?;
-        let by_store = |decision| Some(Report::answered(decision, DecidedBy::Store));
-        Some(decided.map(|decisions| decisions.into_iter().map(by_store).collect()))
-    }
-
-    fn ask_in_order(&self, in_order: &InOrder) -> Calls {
-        let ask = |member: &Member<'_>, op| in_order.ask(member, op, boot_time());
-        match self.purpose {
-            JointOp::Take => self.take_in_order(&ask),
-            JointOp::Peek => self.members.iter().map(|it| Some(ask(it, it.peek()))).collect(),
-        }
     }
 
     /// Looks at all limits, then charges them in their order. Gives back what was charged if one denies after all, or
