@@ -9,7 +9,8 @@ use std::net::Ipv6Addr;
 use std::rc::Rc;
 use token_bucket::dsn::{Address, RedisTarget, Target, Topology};
 use token_bucket::guard::Stores;
-use token_bucket::limiter::{Identifier, InferredName, client_identifier, infer_name};
+use token_bucket::identifier::{Identifier, client_identifier};
+use token_bucket::limiter::{InferredName, infer_name};
 use token_bucket::mapped::FileSettings;
 use token_bucket::store::{Key, KeyHash, LimitKind, RemoteStore, key_name, row_name};
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use token_bucket::dsn::Dsn;
 use token_bucket::error;
 use token_bucket::guard::Stores;
-use token_bucket::limit::{Decision, JointRule, Limit, MAX_NOW, Op};
+use token_bucket::limit::{Decision, Limit, MAX_NOW, Op};
 use token_bucket::mapped::{FileSettings, MIN_SIZE};
 use token_bucket::net::Timeouts;
 use token_bucket::store::{JointRequest, Key, KeyHash, LimitKind, Request, Store, Time};
@@ -192,13 +192,12 @@ fn call(
     if let [one] = &requests[..] {
         return Ok(vec![store.decide(one)?.decision]);
     }
-    let rule = if calls.len() == 3 { JointRule::First } else { JointRule::All };
-    if !store.can_decide_all(&requests, rule) {
+    if !store.can_decide_all(&requests) {
         return requests.iter().map(|request| Ok(store.decide(request)?.decision)).collect();
     }
     // Every second limit is in a dry run.
     let joint = |(i, request)| JointRequest { request, is_enforced: i % 2 == 0 };
-    store.decide_all(&requests.into_iter().enumerate().map(joint).collect::<Vec<_>>(), rule)
+    store.decide_all(&requests.into_iter().enumerate().map(joint).collect::<Vec<_>>())
 }
 
 /// Takes some bytes of the input.

@@ -1,5 +1,5 @@
 --TEST--
-FirstOf: one command to Redis for any number of limits, also in a cluster if they share a tag; elsewhere one for each limit up to the one that accepts
+FirstOf: one command for each limit up to the one that accepts, none for a denial that is remembered or from a lease; each limit's own policy answers if its server fails
 --EXTENSIONS--
 pcntl
 posix
@@ -18,7 +18,6 @@ function left(array $limits): string
     return implode('+', array_map(fn (Limiter $limit): int => $limit->peek(0)->getRemainingTokens(), $limits));
 }
 $single = new Server('redis');
-// One node has all slots: it still refuses a script on keys of two slots.
 $cluster = new Server('redis', ['--cluster-enabled', 'yes', '--cluster-port', free_port()]);
 $cluster->ask('CLUSTER ADDSLOTSRANGE 0 16383');
 wait_until(fn () => str_contains($cluster->ask('CLUSTER INFO'), 'cluster_state:ok'));
@@ -26,9 +25,8 @@ $memcached = new Server('memcached');
 
 $redis = fn (Server $server): callable => fn (): int => $server->commands()['evalsha'] ?? 0;
 $dsns = [
-    'single' => [$single->dsn(), '{x}', $redis($single)],
-    'one slot' => ["redis+cluster://127.0.0.1:$cluster->port", '{x}', $redis($cluster)],
-    'three slots' => ["redis+cluster://127.0.0.1:$cluster->port", 'x', $redis($cluster)],
+    'single' => [$single->dsn(), 'x', $redis($single)],
+    'cluster' => ["redis+cluster://127.0.0.1:$cluster->port", 'x', $redis($cluster)],
     // A state that was just written is not read again: the number of commands says little.
     'memcached' => [$memcached->dsn(), 'x', fn (): int => 0],
 ];
@@ -62,8 +60,22 @@ foreach ([[$single, $redis($single)], [$memcached, fn (): int => memcached_comma
     $before = $commands();
     echo ' ', json_encode([$first->attempt()->getDeniedBy(), $first->consume(), $first->attempt()->isAccepted()]), ' ', $commands() - $before;
     $limits[1]->refund();
-    echo ' ', json_encode($first->attempt()->getChargedTo()), "\n";
+    $before = $commands();
+    echo ' ', json_encode($first->attempt()->getChargedTo()), ' ', $commands() - $before, "\n";
 }
+
+// A limit with a lease is charged to it: one trip brings the tokens of many calls. Refunds go back into it.
+$leased = new TokenBucket($single->dsn('lease=64'), 'leased:x', 10_000, 0.001, 'leased');
+$spare = new TokenBucket($single->dsn(), 'spare:x', 100, 0.001, 'spare');
+$first = new FirstOf($leased, $spare);
+$before = $redis($single)();
+$decisions = array_map(fn () => $first->attempt(), range(1, 767));
+echo json_encode(array_count_values(array_merge(...array_map(fn ($it): array => $it->getChargedTo(), $decisions)))), ' by ', $redis($single)() - $before, ', ';
+$before = $redis($single)();
+echo json_encode([$decisions[766]->refund(), $first->refund()]), ' by ', $redis($single)() - $before, ', ';
+// All that the first has, and no more, then the next.
+$first = new FirstOf(new TokenBucket($single->dsn('lease=10'), 'used up:x', 100, 0.001, 'used up'), $spare);
+echo json_encode(array_count_values(array_map(fn (): string => implode($first->attempt()->getChargedTo()), range(1, 120)))), "\n";
 
 // The server fails: each limit's own policy answers.
 ini_set('token_bucket.timeout_ms', '300');
@@ -85,16 +97,15 @@ foreach ([['fallback', 'fallback'], ['closed', 'open'], ['open', 'closed'], ['cl
 }
 ?>
 --EXPECT--
-single: quota by 1, pool by 1, quota by 1, credits by 1, pool by 1, credits by 1, denied by 1, 0+0+0, quotapoolcredits 3600, peek by 1, denied by 1
+single: quota by 1, pool by 2, quota by 1, credits by 3, pool by 2, credits by 3, denied by 3, 0+0+0, quotapoolcredits 3600, peek by 1, denied by 3
   1+1+2 [true,true] 2+0+2
-one slot: quota by 1, pool by 1, quota by 1, credits by 1, pool by 1, credits by 1, denied by 1, 0+0+0, quotapoolcredits 3600, peek by 1, denied by 1
-  1+1+2 [true,true] 2+0+2
-three slots: quota by 1, pool by 2, quota by 1, credits by 3, pool by 2, credits by 3, denied by 3, 0+0+0, quotapoolcredits 3600, peek by 1, denied by 3
+cluster: quota by 1, pool by 2, quota by 1, credits by 3, pool by 2, credits by 3, denied by 3, 0+0+0, quotapoolcredits 3600, peek by 1, denied by 3
   1+1+2 [true,true] 2+0+2
 memcached: quota by 0, pool by 0, quota by 0, credits by 0, pool by 0, credits by 0, denied by 0, 0+0+0, quotapoolcredits 3600, peek by 0, denied by 0
   1+1+2 [true,true] 2+0+2
-[true,true,false] [["known1","known2"],false,false] 0 ["known2"]
-[true,true,false] [["known1","known2"],false,false] 0 ["known2"]
+[true,true,false] [["known1","known2"],false,false] 0 ["known2"] 1
+[true,true,false] [["known1","known2"],false,false] 0 ["known2"] 1
+{"leased":767} by 17, [true,true] by 0, {"used up":100,"spare":20}
 fallback-fallback [true,true,["one"]] [true,true,["two"]] [false,true,[]]
 closed-open [true,true,[]] [true,true,[]] [true,true,[]]
 open-closed [true,true,[]] [true,true,[]] [true,true,[]]

@@ -10,6 +10,7 @@ use super::sliding_window::SlidingWindow;
 use super::state::State;
 use super::stored_state::StoredState;
 use super::token_bucket::TokenBucket;
+use super::window::Window;
 use std::mem::discriminant;
 
 /// A limit: an algorithm and its numbers.

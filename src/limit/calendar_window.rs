@@ -7,15 +7,10 @@
 //! On one host clocks that count from boot tell the time, so processes may take an end for slightly different moments.
 //! Ends that differ by less than [`SLACK`] are the same.
 
-use super::algorithm::WordAlgorithm;
-use super::block;
-use super::bounds::MAX_HITS;
 use super::error::LimitError;
-use super::fixed_window::{WindowAt, stored_window};
 use super::op::Op;
-use super::reply::Reply;
 use super::span::SECOND;
-use super::state::State;
+use super::window::{StoredWindow, Window, check_hits};
 
 /// How much the ends of one window may differ, in nanoseconds: much less than the shortest window, an hour.
 const SLACK: u64 = 600 * SECOND;
@@ -34,15 +29,9 @@ impl CalendarWindow {
     ///
     /// # Errors
     ///
-    /// The hits must be within 1 and [`MAX_HITS`].
+    /// The hits must be within 1 and [`MAX_HITS`](super::MAX_HITS).
     pub fn new(max_hits: i64, ends: [u64; 3]) -> Result<Self, LimitError> {
-        let max_hits = u32::try_from(max_hits).ok().filter(|n| (1..=MAX_HITS).contains(n));
-        Ok(Self { max_hits: max_hits.ok_or(LimitError::Hits)?, ends: apart(ends) })
-    }
-
-    /// The hits that it allows.
-    pub const fn max_hits(&self) -> u32 {
-        self.max_hits
+        Ok(Self { max_hits: check_hits(max_hits)?, ends: apart(ends) })
     }
 
     /// The ends of the last window, the current and the next one.
@@ -61,7 +50,35 @@ impl CalendarWindow {
         Self { ends: apart(self.ends.map(|end| end.saturating_sub(by))), ..*self }
     }
 
-    /// The end of the window of `now`.
+    /// The end of the stored window that an operation counts in which settles no call.
+    fn find_current(&self, stored: &StoredWindow, now: u64) -> Option<u64> {
+        let end = self.end_at(now);
+        let lasts = now < stored.end;
+        if stored.is_inherited {
+            return lasts.then_some(stored.end.min(end));
+        }
+        let is_current = is_same(stored.end, end);
+        // Shortly before the boundary a process may have found the next window open.
+        let may_be_next = end - now <= SLACK && is_same(stored.end, self.end_at(end));
+        let is_from_future = stored.end > end && !is_current && !may_be_next;
+        match (lasts && !is_from_future, is_current || is_from_future) {
+            (true, _) => Some(stored.end),
+            (false, true) => Some(end),
+            (false, false) => None,
+        }
+    }
+}
+
+impl Window for CalendarWindow {
+    const SLACK: u64 = SLACK;
+    const ENDS_WITHOUT_HITS: bool = true;
+
+    #[inline(always)]
+    fn max_hits(&self) -> u32 {
+        self.max_hits
+    }
+
+    #[inline(always)]
     fn end_at(&self, now: u64) -> u64 {
         let [_, second, third] = self.ends;
         match self.ends.into_iter().find(|end| now < *end) {
@@ -73,30 +90,17 @@ impl CalendarWindow {
         }
     }
 
-    /// The last moment and the hits of the window that is open at `now`, if one is; `end` is that of the calendar.
-    fn find_open(&self, state: State, now: u64, end: u64) -> Option<(u64, u32)> {
-        let (last, hits) = stored_window(state, self.max_hits)?;
-        let State::Window { .. } = state else {
-            return (now <= last).then_some((last.min(end - 1), hits));
+    #[inline(always)]
+    fn find_open(&self, stored: &StoredWindow, now: u64, op: Op) -> Option<u64> {
+        let expiry = match op {
+            Op::Refund { expiry, .. } => expiry,
+            Op::Settle { expiry, .. } => Some(expiry),
+            _ => return self.find_current(stored, now),
         };
-        let is_this = is_same(last + 1, end);
-        // Shortly before the boundary a process may have found the next window open.
-        let may_be_next = end - now <= SLACK && is_same(last + 1, self.end_at(end));
-        let is_from_future = !is_this && last >= end && !may_be_next;
-        match now <= last && !is_from_future {
-            true => Some((last, hits)),
-            false => (is_this || is_from_future).then_some((end - 1, hits)),
-        }
+        // A window that has ended as it is stored may be open by the decision on the call.
+        let is_open = |end| !stored.is_inherited && now < end && is_same(stored.end, end);
+        (now < stored.end || expiry.is_some_and(is_open)).then_some(stored.end)
     }
-}
-
-/// The last moment and the hits of the window that a call is settled in at `now`, as they are stored; none if it has ended.
-/// `expiry` is its end by the decision on the call, if there is one.
-fn find_charged(state: State, max_hits: u32, now: u64, expiry: Option<u64>) -> Option<(u64, u32)> {
-    let (last, hits) = stored_window(state, max_hits)?;
-    let is_window = matches!(state, State::Window { .. });
-    let is_open = |end: u64| is_window && now < end && is_same(last + 1, end);
-    (now <= last || expiry.is_some_and(is_open)).then_some((last, hits))
 }
 
 /// Whether two ends are those of one window.
@@ -108,46 +112,6 @@ const fn is_same(end: u64, other: u64) -> bool {
 fn apart([first, second, third]: [u64; 3]) -> [u64; 3] {
     let second = second.max(first.saturating_add(SECOND));
     [first, second, third.max(second.saturating_add(SECOND))]
-}
-
-impl WordAlgorithm for CalendarWindow {
-    #[inline(always)]
-    fn apply<R: Reply>(&self, state: State, now: u64, op: &Op) -> (R, State) {
-        let op = *op;
-        if let Some((decision, after)) = block::decide(state, now, op, self.max_hits.into()) {
-            return (R::of(decision), after);
-        }
-        let end = self.end_at(now);
-        let open = match op {
-            Op::Refund { expiry, .. } => find_charged(state, self.max_hits, now, expiry),
-            Op::Settle { expiry, .. } => find_charged(state, self.max_hits, now, Some(expiry)),
-            _ => self.find_open(state, now, end),
-        };
-        let ends_at = open.map_or(end - 1, |(ends_at, _)| ends_at);
-        // An end that no clock of this calendar could have written is corrected.
-        let kept = match (open, state) {
-            (Some((ends_at, hits)), State::Window { ends_at: stored, .. }) if stored != ends_at => {
-                State::Window { ends_at, hits }
-            }
-            _ => state,
-        };
-        let open = open.map(|(_, hits)| hits);
-        let window =
-            WindowAt { max_hits: self.max_hits, now, open, ends_at, kept, always_ends: true };
-        let is_meant = |expiry: u64| is_same(expiry, ends_at + 1);
-        let (decision, after) = window.apply(state, op, is_meant);
-        (R::of(decision), after)
-    }
-
-    #[inline(always)]
-    fn is_from_future(&self, state: State, now: u64) -> bool {
-        state.expires_at() > self.end_at(now).saturating_add(SLACK)
-    }
-
-    #[cold]
-    fn inherited_state(&self, expires_at: u64, now: u64) -> State {
-        State::Window { ends_at: (expires_at - 1).min(self.end_at(now) - 1), hits: self.max_hits }
-    }
 }
 
 /// The earliest time that the clock can have shown when it wrote this state of a calendar window.
@@ -163,8 +127,8 @@ pub fn earliest_write(window: &CalendarWindow, ends_at: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::Decision;
     use crate::limit::span::Span;
+    use crate::limit::{Decision, MAX_HITS, State, WordAlgorithm};
     use proptest::prelude::*;
 
     const HOUR: u64 = 3_600 * SECOND;

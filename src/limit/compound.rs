@@ -1,18 +1,9 @@
-//! Several limits on one call: all of them are changed or none, or the first one that accepts.
+//! Several limits on one call: all of them are changed or none.
 
 use super::any_limit::{Limit, apply};
 use super::decision::Decision;
 use super::op::Op;
 use super::stored_state::StoredState;
-
-/// Which of several limits a call is charged to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JointRule {
-    /// All of them, if each enforced one accepts; else none.
-    All,
-    /// The first one that accepts.
-    First,
-}
 
 /// One of several limits, and what a call asks of it.
 #[derive(Clone, Debug)]
@@ -31,10 +22,10 @@ pub struct Charge<'a> {
 /// What came of a call on several limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JointDecision {
-    /// Whether all enforced limits accepted, or the first one that could.
+    /// Whether all enforced limits accepted.
     pub is_accepted: bool,
-    /// The decision of each limit, and the state to remember; under [`JointRule::First`] of none after the one that accepts. A limit
-    /// that is not charged keeps its state, but for times from the future, which are brought down.
+    /// The decision of each limit, and the state to remember. A limit that is not charged keeps its state, but for times from
+    /// the future, which are brought down.
     pub each: Vec<(Decision, StoredState)>,
 }
 
@@ -43,28 +34,6 @@ impl JointDecision {
     pub fn decisions(&self) -> Vec<Decision> {
         self.each.iter().map(|(decision, _)| *decision).collect()
     }
-}
-
-/// Applies the operations to the limits that the rule names.
-pub fn take_by(rule: JointRule, charges: &[Charge<'_>], now: u64) -> JointDecision {
-    match rule {
-        JointRule::All => take_all(charges, now),
-        JointRule::First => take_first(charges, now),
-    }
-}
-
-/// Applies the operation of the first limit that accepts, enforced or not, and changes no other one.
-pub fn take_first(charges: &[Charge<'_>], now: u64) -> JointDecision {
-    let mut each = Vec::with_capacity(charges.len());
-    for charge in charges {
-        let (decision, after) = apply(charge.limit, &charge.state, now, charge.op);
-        let is_accepted = decision.is_accepted();
-        each.push((decision, after));
-        if is_accepted {
-            return JointDecision { is_accepted, each };
-        }
-    }
-    JointDecision { is_accepted: false, each }
 }
 
 /// Applies the operations to all limits if each of the enforced ones accepts, else to none.

@@ -6,8 +6,8 @@
 //! differential test in `tests/conformance.rs` holds to it.
 //!
 //! `token_bucket` has the numbers of a token bucket, `gcra` decides on one; `reserved` is one with debts, `emptied` one that other
-//! numbers have made; `fixed_window`,
-//! `calendar_window` and `sliding_window` do both for a window. `permits` limits how many run at once. `block` denies every call until a
+//! numbers have made; `window` decides on windows whose
+//! hits come back all at once, `fixed_window` and `calendar_window` find their ends; `sliding_window` is a window by itself. `permits` limits how many run at once. `block` denies every call until a
 //! time, whatever the algorithm; `compound`
 //! charges several limits or none.
 
@@ -35,6 +35,7 @@ mod span;
 mod state;
 mod stored_state;
 mod token_bucket;
+mod window;
 
 pub use algorithm::WordAlgorithm;
 pub use any_limit::{Limit, apply};
@@ -44,7 +45,7 @@ pub use bounds::{
 };
 pub use calendar_unit::CalendarUnit;
 pub use calendar_window::CalendarWindow;
-pub use compound::{Charge, JointDecision, JointRule, take_all, take_by, take_first};
+pub use compound::{Charge, JointDecision, take_all};
 pub use decision::{Available, Decision, Verdict};
 pub use duration::{describe_seconds, duration_from_seconds};
 pub use error::LimitError;
@@ -57,3 +58,4 @@ pub use span::{GRAIN, SECOND, Span};
 pub use state::State;
 pub use stored_state::{Hits, StoredState};
 pub use token_bucket::TokenBucket;
+pub use window::Window;

@@ -7,11 +7,10 @@
 //! that dies in between leaves its own charges behind. If the one server fails, each limit's own policy answers.
 
 use super::flagged_decision::FlaggedDecision;
-use super::joint_call::{Calls, JointCall, JointOp};
+use super::joint_call::{Calls, JointCall};
 use super::member::Member;
 use crate::clock::boot_time;
 use crate::guard::{DecidedBy, Event, Report};
-use crate::limit::{Decision, JointRule};
 use crate::store::Time;
 
 /// The most limits of a call.
@@ -27,46 +26,20 @@ pub type Answers = Vec<Option<FlaggedDecision>>;
 ///
 /// Those of [`Limiter::decide`](super::limiter::Limiter::decide). What was taken is given back first, unless that server fails, too.
 pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> {
-    let (calls, event) = JointCall::new(members, JointRule::All, JointOp::Take, frozen).ask();
-    let is_admitted = members
-        .iter()
-        .zip(&calls)
-        .all(|(member, call)| call.as_ref().is_none_or(|report| member.is_admitted_by(report)));
-    let is_counted = |_, member: &Member<'_>, report: &Report| {
-        // Else neither charged nor denying.
-        is_admitted || !member.is_admitted_by(report)
-    };
-    let event = count(members, &calls, event, is_counted);
-    finish(members, calls, event, frozen)
-}
-
-/// Counts a call for each limit on which it was made and of which `is_counted` says so; for the others only what happened
-/// beside its answer. Returns `event` with the warnings of likely mistakes.
-pub(super) fn count(
-    members: &[Member<'_>],
-    calls: &Calls,
-    mut event: Option<Box<Event>>,
-    is_counted: impl Fn(usize, &Member<'_>, &Report) -> bool,
-) -> Option<Box<Event>> {
+    let (calls, event) = JointCall::new(members, frozen).take();
+    let asked = || members.iter().zip(&calls).filter_map(|(it, call)| Some((it, call.as_ref()?)));
+    let is_admitted = asked().all(|(member, report)| member.is_admitted_by(report));
     let now = boot_time();
-    for (i, (member, call)) in members.iter().zip(calls).enumerate() {
-        let Some(report) = call else { continue };
-        if !is_counted(i, member, report) {
-            member.limiter.statistics.count_incidents(member.context(), report);
-            continue;
+    let count = |(member, report): (&Member<'_>, &Report)| {
+        if is_admitted || !member.is_admitted_by(report) {
+            return member.count(report, now);
         }
-        let (limiter, limit, context) = (member.limiter, member.limit, member.context());
-        let cause = || match &report.answer {
-            Ok(decision) => limiter.denial_cause(limit, report.decided_by, decision.is_blocked()),
-            Err(_) => limiter.denial_cause(limit, DecidedBy::Policy, false),
-        };
-        let (op, limit, now) = (member.take(), Some(limit), || now);
-        let accepted = |decision: &Decision| decision.is_accepted();
-        let statistics = &limiter.statistics;
-        let mistake = statistics.count(&context, limit, &op, report, accepted, now, cause);
-        event = Event::both(event, mistake);
-    }
-    event
+        // Neither charged nor denying.
+        member.count_incidents(report);
+        None
+    };
+    let mistakes = asked().map(count).reduce(Event::both).flatten();
+    finish(members, calls, Event::both(event, mistakes), frozen)
 }
 
 /// Takes as [`take_all`] does; returns only whether the call may go on.
@@ -92,12 +65,12 @@ pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<bool> {
 ///
 /// Those of [`take_all`].
 pub fn peek_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> {
-    let (calls, event) = JointCall::new(members, JointRule::All, JointOp::Peek, frozen).ask();
+    let (calls, event) = JointCall::new(members, frozen).peek();
     finish(members, calls, event, frozen)
 }
 
 /// The report of the whole call: all answers, and what there is to report beside them.
-pub(super) fn finish(
+fn finish(
     members: &[Member<'_>],
     calls: Calls,
     event: Option<Box<Event>>,
@@ -121,7 +94,7 @@ fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> Option<u64> 
         return None;
     }
     let now = boot_time();
-    let time = frozen.map_or(Time::Read(now), Time::Frozen);
+    let time = Time::read_at(now, frozen);
     // The first limit is not looked at: its charge comes next and answers the same.
     if !members.iter().skip(1).all(|member| member.would_accept(time)) {
         return None;

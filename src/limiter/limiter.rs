@@ -4,7 +4,7 @@ use super::flagged_decision::{DecisionFlags, FlaggedDecision};
 use crate::clock::{boot_time, unix_time_at_boot};
 use crate::dsn::{Dsn, Target};
 use crate::error::Result;
-use crate::guard::{self, DecidedBy, Guard, Host, Report, Stores};
+use crate::guard::{self, DecidedBy, Event, Guard, Host, Report, Stores};
 use crate::identifier::{Identifier, client_identifier, needs_escape};
 use crate::limit::{Decision, Limit, Op, Reply, StoredState, apply};
 use crate::mapped::FileSettings;
@@ -172,40 +172,61 @@ impl Limiter {
             None => self.key(context, LimitKind::from(limit)),
         };
         let now = boot_time();
-        let Some(guard) = &self.guard else {
-            let time = frozen.map_or(Time::Read(now), Time::Frozen);
-            let request = self.request(&key, limit, op, time);
-            let answer = ask(&*self.store, &request);
-            // Not in the closure: an answer that it borrows would have to lie in memory (make bench, consume()).
-            let reply = answer.as_ref().ok().map(|answer| answer.decision);
-            let (accepted, is_blocked) =
-                (reply.map(Reply::is_accepted), reply.and_then(Reply::is_blocked));
-            let cause = || {
-                let is_blocked = is_blocked.unwrap_or_else(|| self.is_blocked(&request));
-                self.denial_cause(limit, DecidedBy::Store, is_blocked)
-            };
-            let incidents = Incidents::of_local(&answer);
-            let mistake = self.statistics.count_call(
-                context,
-                Some(limit),
-                op,
-                accepted,
-                incidents,
-                || now,
-                cause,
-            );
-            return Report { event: mistake, ..Report::of_local(answer) };
+        match &self.guard {
+            None => {
+                let time = Time::read_at(now, frozen);
+                self.call_on_host(context, &self.request(&key, limit, op, time), now, ask)
+            }
+            Some(guard) => {
+                let report =
+                    guard::decide(guard, &self.request(&key, limit, op, frozen.into()), now);
+                let mistake = self.count(context, limit, op, &report, now);
+                report.before(mistake).map(|answer| Ok(R::of(answer?)))
+            }
+        }
+    }
+
+    /// Makes a call on a store of this host and counts it.
+    #[inline(always)]
+    fn call_on_host<R: Reply>(
+        &self,
+        context: &CallContext<'_>,
+        request: &Request<'_>,
+        now: u64,
+        ask: impl FnOnce(&dyn Store, &Request<'_>) -> Result<Answer<R>>,
+    ) -> Report<R> {
+        let Request { limit, op, .. } = *request;
+        let answer = ask(&*self.store, request);
+        // Not in the closure: an answer that it borrows would have to lie in memory (make bench, consume()).
+        let reply = answer.as_ref().ok().map(|answer| answer.decision);
+        let (accepted, is_blocked) =
+            (reply.map(Reply::is_accepted), reply.and_then(Reply::is_blocked));
+        let cause = || {
+            let is_blocked = is_blocked.unwrap_or_else(|| self.is_blocked(request));
+            self.denial_cause(limit, DecidedBy::Store, is_blocked)
         };
-        let request = self.request(&key, limit, op, frozen.into());
-        let report = guard::decide(guard, &request, now);
+        let (incidents, limit) = (Incidents::of_local(&answer), Some(limit));
+        let mistake =
+            self.statistics.count_call(context, limit, op, accepted, incidents, || now, cause);
+        Report { event: mistake, ..Report::of_local(answer) }
+    }
+
+    /// Counts a call by its report. Returns the warning of a likely mistake.
+    #[inline(always)]
+    pub(super) fn count(
+        &self,
+        context: &CallContext<'_>,
+        limit: &Limit,
+        op: &Op,
+        report: &Report,
+        now: u64,
+    ) -> Option<Box<Event>> {
         let cause = || {
             let is_blocked = report.answer.as_ref().is_ok_and(|decision| decision.is_blocked());
             self.denial_cause(limit, report.decided_by, is_blocked)
         };
         let is_accepted = |decision: &Decision| decision.is_accepted();
-        let mistake =
-            self.statistics.count(context, Some(limit), op, &report, is_accepted, || now, cause);
-        report.before(mistake).map(|answer| Ok(R::of(answer?)))
+        self.statistics.count(context, Some(limit), op, report, is_accepted, || now, cause)
     }
 
     /// Whether a client is blocked whose call was denied. Asks the store once more: the answer to `consume()` does not
@@ -217,12 +238,7 @@ impl Limiter {
     }
 
     /// The cause of a denial, for the log.
-    pub(super) fn denial_cause(
-        &self,
-        limit: &Limit,
-        by: DecidedBy,
-        is_blocked: bool,
-    ) -> DenialCause {
+    fn denial_cause(&self, limit: &Limit, by: DecidedBy, is_blocked: bool) -> DenialCause {
         DenialCause::new(limit, by.into(), is_blocked, self.settings.enforce)
     }
 

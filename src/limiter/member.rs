@@ -1,11 +1,9 @@
 //! One of several limits of a call.
 
 use super::limiter::Limiter;
-use crate::clock::boot_time;
-use crate::guard::{Guard, NoAnswer, Report, answers_to};
+use crate::guard::{Event, Guard, NoAnswer, Report, answers_to};
 use crate::identifier::Identifier;
 use crate::limit::{Limit, Op};
-use crate::net::Timeouts;
 use crate::statistics::{CallContext, RecordHandle};
 use crate::store::{Answer, Key, KeyHash, Request, Store, Time};
 use std::cell::Cell;
@@ -74,26 +72,6 @@ impl<'a> Member<'a> {
         self.with_request(op, frozen.into(), answer)
     }
 
-    /// Asks the servers. Several limits that are charged together have no leases.
-    pub(super) fn ask(
-        &self,
-        guard: &Guard,
-        op: Op,
-        frozen: Option<u64>,
-        timeouts: &Timeouts,
-    ) -> Report {
-        self.with_request(op, frozen.into(), |request| {
-            guard.decide_without_lease(&Request { timeouts, ..*request }, boot_time())
-        })
-    }
-
-    /// Asks a store on this host.
-    pub(super) fn ask_host(&self, op: Op, frozen: Option<u64>) -> Report {
-        self.with_request(op, frozen.into(), |request| {
-            Report::of_local(self.limiter.store.decide(request))
-        })
-    }
-
     /// Runs `work` with the request of an operation on the limit.
     #[inline(always)]
     pub(super) fn with_request<R>(
@@ -109,6 +87,18 @@ impl<'a> Member<'a> {
     pub(super) fn is_admitted_by(&self, report: &Report) -> bool {
         let is_accepted = report.answer.as_ref().is_ok_and(|decision| decision.is_accepted());
         is_accepted || !self.limiter.is_enforced()
+    }
+
+    /// Counts a call that took from the limit, or was denied. Returns the warning of a likely mistake.
+    #[inline(always)]
+    pub(super) fn count(&self, report: &Report, now: u64) -> Option<Box<Event>> {
+        self.limiter.count(&self.context(), self.limit, &self.take(), report, now)
+    }
+
+    /// Counts what happened in a call on the limit beside its answer.
+    #[cold]
+    pub(super) fn count_incidents(&self, report: &Report) {
+        self.limiter.statistics.count_incidents(self.context(), report);
     }
 
     /// Whether a store on this host would accept the call.

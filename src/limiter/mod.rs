@@ -2,8 +2,9 @@
 //!
 //! * [`limiter`]: a store with all that applies to every key in it
 //! * [`limiters`]: the limiters of a worker; [`named_limits`] are limits that an operator names in a file
-//! * [`compound`]: calls on several limits, of which all are charged or none; [`first_of`]: or the first that accepts.
-//!   [`joint_call`] asks them, [`together`] on one server; each is a [`member`]
+//! * [`compound`]: calls on several limits, of which all are charged or none: [`joint_call`] asks them, [`together`] on one server
+//! * [`first_of`]: calls on several limits, of which the first that accepts is charged
+//! * [`member`]: one limit of such a call; [`in_order`]: asks one after the other
 //! * [`settlement`]: what a call cost, once that is known, in place of its estimate
 //! * [`concurrency`]: limits of how many run at once
 //! * [`flagged_decision`]: a decision, and how it came about
@@ -12,6 +13,7 @@ mod compound;
 mod concurrency;
 mod first_of;
 mod flagged_decision;
+mod in_order;
 mod joint_call;
 #[expect(clippy::module_inception, reason = "the module holds the type that the folder is about")]
 mod limiter;
@@ -21,20 +23,20 @@ mod named_limits;
 mod settlement;
 mod together;
 
+// src/php reaches stores, and what is known of them, through this room alone.
 pub use crate::guard::{DecidedBy, Event, Host, Report, ServerStatus, forget_server};
-pub use crate::identifier::{Identifier, MAX_IDENTIFIER, client_identifier};
 pub use crate::mapped::FileSettings;
 pub use crate::statistics::{
     CallContext, CallsOfMinute, DenialCause, DenialReason, DeniedBy, InferredName,
     LONGEST_IDENTIFIER, LimitName, LimitStatistics, ListedBlock, LoggedDenial, Outcome,
-    RecordHandle, Statistics, StatisticsFile, Status, TableStatus, describe_likely_proxy,
-    infer_name, prometheus, unix_time,
+    RecordHandle, Statistics, Status, TableStatus, describe_likely_proxy, infer_name, prometheus,
+    unix_time,
 };
-/// What the layer above needs of the stores: it imports nothing from them itself.
 pub use crate::store::KeyHash;
+
 pub use compound::{Answers, MAX_MEMBERS, admits_all, peek_all, take_all};
 pub use concurrency::{HeldPermit, NO_PERMITS, acquire, count_permits, has_permits, reset_permits};
-pub use first_of::{FirstAnswer, peek_first, take_first, take_on_host};
+pub use first_of::{FirstAnswer, peek_first, take_first};
 pub use flagged_decision::{DecisionFlags, FlaggedDecision};
 pub use limiter::Limiter;
 pub use limiters::Limiters;

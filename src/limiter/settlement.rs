@@ -7,7 +7,7 @@ use super::together::decide_together;
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::guard::{self, DecidedBy, NoAnswer, PolicyAnswers, Report};
-use crate::limit::{Decision, JointRule, Limit, Op};
+use crate::limit::{Decision, Limit, Op};
 use crate::store::Answer;
 use std::cell::Cell;
 
@@ -136,15 +136,14 @@ fn settle_together(each: &[Settlement<'_>], frozen: Option<u64>) -> Option<Vec<R
         with_ops().zip(&caches).map(|((it, op), cache)| member(it, op, cache)).collect();
     let asked: Vec<Op> = with_ops().map(|(_, op)| op).collect();
     let mut event = None;
-    let mut answers =
-        match decide_together(&members, &asked, JointRule::All, frozen, &mut event)? {
-            Ok(decisions) => decisions
-                .into_iter()
-                .map(|decision| Report::answered(Some(decision), DecidedBy::Store))
-                .collect(),
-            Err(no_answer) => unanswered(&members, &asked, &no_answer),
-        }
-        .into_iter();
+    let mut answers = match decide_together(&members, &asked, frozen, &mut event)? {
+        Ok(decisions) => decisions
+            .into_iter()
+            .map(|decision| Report::answered(Some(decision), DecidedBy::Store))
+            .collect(),
+        Err(no_answer) => unanswered(&members, &asked, &no_answer),
+    }
+    .into_iter();
     let mut reports = Vec::with_capacity(each.len());
     for (it, op) in each.iter().zip(&ops) {
         reports.push(match op {

@@ -3,14 +3,13 @@
 use super::member::Member;
 use crate::clock::boot_time;
 use crate::guard::{Event, Guard, NoAnswer};
-use crate::limit::{Decision, JointRule, Op};
+use crate::limit::{Decision, Op};
 use crate::store::{JointRequest, Key, Request};
 
-/// Lets the server on which all limits are decide in one step, by this rule. None if they are not on one server, or it cannot do that.
+/// Lets the server on which all limits are decide in one step. None if they are not on one server, or it cannot do that.
 pub(super) fn decide_together(
     members: &[Member<'_>],
     ops: &[Op],
-    rule: JointRule,
     frozen: Option<u64>,
     event: &mut Option<Box<Event>>,
 ) -> Option<Result<Vec<Decision>, NoAnswer>> {
@@ -22,7 +21,7 @@ pub(super) fn decide_together(
     let requests: Vec<Request<'_>> = with_keys
         .map(|((it, key), op)| it.limiter.request(key, it.limit, op, frozen.into()))
         .collect();
-    if !store.can_decide_all(&requests, rule) {
+    if !store.can_decide_all(&requests) {
         return None;
     }
     let joint = |(member, request): (&Member<'_>, _)| JointRequest {
@@ -33,12 +32,9 @@ pub(super) fn decide_together(
     let Request { key, timeouts, .. } = *requests.first()?;
     let asked = first_guard.asked(key, ops, *timeouts, boot_time());
     let decide = || {
-        let decisions = store.decide_all(&joint, rule)?;
+        let decisions = store.decide_all(&joint)?;
         let mut each = decisions.iter().zip(&joint);
-        let is_accepted = match rule {
-            JointRule::All => each.all(|(it, asked)| it.is_accepted() || !asked.is_enforced),
-            JointRule::First => each.any(|(it, _)| it.is_accepted()),
-        };
+        let is_accepted = each.all(|(it, asked)| it.is_accepted() || !asked.is_enforced);
         first_guard.check_is_current(ops, is_accepted)?;
         Ok(decisions)
     };

@@ -8,9 +8,9 @@ use super::engine::object;
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces::{self, DECISION};
-use super::limiter_set::{self, BLOCK, LimiterSet, Part, RESET, change_each, parts};
+use super::limiter_set::{self, BLOCK, LimiterSet, Part, RESET, SetKind, change_each, parts};
 use super::token_counts;
-use crate::limit::{JointRule, Op};
+use crate::limit::Op;
 use crate::limiter::{Answers, FlaggedDecision, Member, Report, admits_all, peek_all, take_all};
 use ext_php_rs::flags::ClassFlags;
 
@@ -26,7 +26,7 @@ const TOKEN_COUNT: Parameter = Parameter { name: c"token_count", ..TOKENS };
 const METHODS: &[Method] = &[
     public(
         c"__construct",
-        handler!(|call: &Call| limiter_set::construct(call, JointRule::All)),
+        handler!(|call: &Call| limiter_set::construct(call, SetKind::Compound)),
         limiter_set::LIMITERS,
         Type::NONE,
     ),

@@ -15,9 +15,10 @@ use super::limiter_object::parse_name;
 use super::permit::{self, PermitObject};
 use super::storage_argument::{Backend, parse_storage_argument};
 use crate::error::Error;
+use crate::identifier::Identifier;
 use crate::limit::{LimitError, PermitLimit, SECOND};
 use crate::limiter::{
-    self, CallContext, DEFAULT_LIFETIME, Identifier, KeyHash, Limiter, NO_PERMITS, RecordHandle,
+    self, CallContext, DEFAULT_LIFETIME, KeyHash, Limiter, NO_PERMITS, RecordHandle,
 };
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::ZendHashTable;

@@ -2,8 +2,9 @@
 
 use super::engine::shared_string::SharedString;
 use crate::http::QuotaPolicy;
+use crate::identifier::Identifier;
 use crate::limit::{Decision, Limit, SECOND};
-use crate::limiter::{FlaggedDecision, Identifier, Limiter, infer_name};
+use crate::limiter::{FlaggedDecision, Limiter, infer_name};
 use std::rc::Rc;
 
 /// The name of a limit in HTTP fields if its identifier has none: a client's address must not get there.

@@ -186,15 +186,11 @@ fn apply_without_limit(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
 #[inline]
 pub fn return_decision(call: &Call, method: &str, op: Op, leave: u64) -> Result<(), Thrown> {
     let returned = call.try_with_this(|this: &LimiterObject| {
-        let lowered;
-        let (limiter, op) = match &this.backend {
-            Backend::Native(limiter) if leave == 0 => (limiter, &op),
-            backend => {
-                let (limiter, changed) = leaving(backend, op, leave, method)?;
-                lowered = changed;
-                (limiter, &lowered)
-            }
+        let (limiter, leaving) = match &this.backend {
+            Backend::Native(limiter) if leave == 0 => (limiter, None),
+            backend => leaving(backend, op, leave, method)?,
         };
+        let op = leaving.as_ref().unwrap_or(&op);
         let limit = this.limit(method)?;
         let decided = this.decide(limiter, limit, op)?;
         Ok(decided.map(|flagged| {
@@ -215,12 +211,12 @@ fn leaving<'a>(
     op: Op,
     leave: u64,
     method: &str,
-) -> Result<(&'a Rc<Limiter>, Op), Thrown> {
+) -> Result<(&'a Rc<Limiter>, Option<Op>), Thrown> {
     match backend {
-        Backend::Native(limiter) => Ok((limiter, op.leaving(leave))),
+        Backend::Native(limiter) => Ok((limiter, Some(op.leaving(leave)))),
         Backend::Leaving(low) => match op {
             Op::Reserve { .. } => Err(throw_no_reservation()),
-            op => Ok((&low.limiter, op.leaving(leave.max(low.leave)))),
+            op => Ok((&low.limiter, Some(op.leaving(leave.max(low.leave))))),
         },
         Backend::Php(..) => Err(throw_unsupported(method)),
     }

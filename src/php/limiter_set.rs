@@ -15,7 +15,7 @@ use super::limit_decision::{LimitDecision, Origin};
 use super::limiter_methods::block_by;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::Backend;
-use crate::limit::{JointRule, Limit, Op};
+use crate::limit::{Limit, Op};
 use crate::limiter::{
     FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, RecordHandle, Report,
 };
@@ -24,10 +24,18 @@ use std::cell::Cell;
 use std::ptr;
 use std::rc::Rc;
 
+/// The class of a set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum SetKind {
+    /// All limits are charged, or none.
+    Compound,
+    /// The first limit that accepts is charged.
+    FirstOf,
+}
+
 /// The value of a `TokenBucket\Compound` or a `TokenBucket\FirstOf`.
 pub struct LimiterSet {
-    /// Which of them a call is charged to.
-    pub rule: JointRule,
+    kind: SetKind,
     /// Counted, so that a call keeps its limiters if PHP code constructs the object again meanwhile.
     pub parts: Rc<[Part]>,
     /// The place of the limiter that a `FirstOf` has charged last.
@@ -70,8 +78,8 @@ impl Native for LimiterSet {
 
 impl LimiterSet {
     /// These limiters, of which each has its own bucket.
-    pub fn new(rule: JointRule, parts: Vec<Part>) -> Self {
-        Self { rule, parts: parts.into(), charged: Cell::default() }
+    pub fn new(kind: SetKind, parts: Vec<Part>) -> Self {
+        Self { kind, parts: parts.into(), charged: Cell::default() }
     }
 }
 
@@ -168,25 +176,25 @@ impl Part {
 }
 
 /// Makes the value of a `Compound` or a `FirstOf` of the limiters in the arguments.
-pub fn construct(call: &Call, rule: JointRule) -> Result<(), Thrown> {
-    let (class, least) = match rule {
-        JointRule::All => ("Compound", 1),
-        JointRule::First => ("FirstOf", 2),
+pub fn construct(call: &Call, kind: SetKind) -> Result<(), Thrown> {
+    let (class, least) = match kind {
+        SetKind::Compound => ("Compound", 1),
+        SetKind::FirstOf => ("FirstOf", 2),
     };
     call.expect_no_named_arguments()?;
     call.expect_arguments(least, u32::MAX)?;
     let mut parts = Vec::new();
     for argument in call.arguments() {
-        for part in parts_of(argument, rule)? {
+        for part in parts_of(argument, kind)? {
             add(&mut parts, part, argument.position(), class)?;
         }
     }
-    call.construct(LimiterSet::new(rule, parts));
+    call.construct(LimiterSet::new(kind, parts));
     Ok(())
 }
 
 /// The limiters in an argument: one, or those of another compound.
-fn parts_of(argument: Argument<'_>, rule: JointRule) -> Result<Vec<Part>, Thrown> {
+fn parts_of(argument: Argument<'_>, kind: SetKind) -> Result<Vec<Part>, Thrown> {
     if let Some(part) = Part::from_argument(argument)? {
         return Ok(vec![part]);
     }
@@ -195,23 +203,25 @@ fn parts_of(argument: Argument<'_>, rule: JointRule) -> Result<Vec<Part>, Thrown
         Some(object) if object::carries::<LimiterSet>(object) => {
             let pointer = ptr::from_ref(object).cast_mut();
             // SAFETY: the object carries a LimiterSet; the reference ends before PHP code can run.
-            match (rule, unsafe { object::borrow::<LimiterSet>(pointer) }) {
-                (JointRule::All, Some(set)) if set.rule == rule => return Ok(set.parts.to_vec()),
-                (JointRule::All, Some(_)) => {
+            match (kind, unsafe { object::borrow::<LimiterSet>(pointer) }) {
+                (SetKind::Compound, Some(set)) if set.kind == kind => {
+                    return Ok(set.parts.to_vec());
+                }
+                (SetKind::Compound, Some(_)) => {
                     "must not be a FirstOf: no store decides in one step on all of some limits and the first of others"
                 }
-                (JointRule::All, None) => return Err(not_initialized(n)),
-                (JointRule::First, _) => {
+                (SetKind::Compound, None) => return Err(not_initialized(n)),
+                (SetKind::FirstOf, _) => {
                     "must be a single limiter: no store decides in one step on all of some limits and the first of others"
                 }
             }
         }
-        Some(object) if object.instance_of(interfaces::LIMITER.get()) => match rule {
-            JointRule::All => {
+        Some(object) if object.instance_of(interfaces::LIMITER.get()) => match kind {
+            SetKind::Compound => {
                 "must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow or Compound: a limiter written in PHP \
                  cannot be charged together with others"
             }
-            JointRule::First => {
+            SetKind::FirstOf => {
                 "must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow or SlidingWindow: the decision of a \
                  limiter written in PHP cannot be settled where it was made"
             }

@@ -9,14 +9,15 @@ use super::engine::shared_string::SharedString;
 use super::first_of;
 use super::globals::GLOBALS;
 use super::limiter_object::{LimitArguments, LimiterObject};
-use super::limiter_set::{LimiterSet, Part};
+use super::limiter_set::{LimiterSet, Part, SetKind};
 use super::limits_in_force::look_at_file;
 use super::storage_argument::{Backend, Leaving};
 use super::{calendar, calendar_window, interval_limit, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
-use crate::limit::{JointRule, Limit};
-use crate::limiter::{Algorithm, MAX_IDENTIFIER, NamedLimit, NamedLimits, Rule};
+use crate::identifier::MAX_IDENTIFIER;
+use crate::limit::Limit;
+use crate::limiter::{Algorithm, NamedLimit, NamedLimits, Rule};
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use std::rc::Rc;
 
@@ -99,11 +100,11 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
         }
         (Rule::All(members), list) => call.return_new(
             &compound::CLASS,
-            limiter_set(call, &limits, JointRule::All, members, list)?,
+            limiter_set(call, &limits, SetKind::Compound, members, list)?,
         ),
         (Rule::First(members), list) => call.return_new(
             &first_of::CLASS,
-            limiter_set(call, &limits, JointRule::First, members, list)?,
+            limiter_set(call, &limits, SetKind::FirstOf, members, list)?,
         ),
     }
 }
@@ -112,7 +113,7 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
 fn limiter_set(
     call: &Call,
     limits: &NamedLimits,
-    rule: JointRule,
+    kind: SetKind,
     members: &[String],
     list: Option<&ZendHashTable>,
 ) -> Result<LimiterSet, Thrown> {
@@ -129,7 +130,7 @@ fn limiter_set(
             let members = members.join(", ");
             Err(value_error(CLIENT, format!("must have one client for each of {members}")))
         }
-        _ => Ok(LimiterSet::new(rule, parts)),
+        _ => Ok(LimiterSet::new(kind, parts)),
     }
 }
 

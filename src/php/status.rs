@@ -13,9 +13,10 @@ use super::statistics::{last_hour_of_prefix, of_prefix};
 use super::{calendar, calendar_window, ini};
 use crate::clock::boot_time;
 use crate::dsn::Dsn;
+use crate::identifier::Identifier;
 use crate::limit::{Decision, Limit, Op, SECOND};
 use crate::limiter::{
-    CALENDAR, CONCURRENCY, CallContext, FileSettings, Identifier, LONGEST_IDENTIFIER, LimitName,
+    CALENDAR, CONCURRENCY, CallContext, FileSettings, LONGEST_IDENTIFIER, LimitName,
     LimitStatistics, Limiter, ListedBlock, NamedLimit, NamedLimits, Report, Rule, ServerStatus,
     Status, TableStatus, describe_likely_proxy, forget_server as forget_server_in, prometheus,
     unix_time,

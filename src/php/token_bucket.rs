@@ -18,8 +18,9 @@ use super::limiter_methods::{
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::parse_storage_argument;
+use crate::identifier::{Identifier, MAX_IDENTIFIER, client_identifier};
 use crate::limit::{LimitError, Op, TokenBucket, describe_seconds};
-use crate::limiter::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier};
+use crate::limiter::CallContext;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendStr, Zval};

@@ -141,7 +141,7 @@ impl Array {
     fn reply<R: Reply>(&self, request: &Request<'_>) -> R {
         with_algorithm!(
             request,
-            limit => self.reply_under(limit, request),
+            limit, timed => self.reply_under(limit, timed),
             window => {
                 let Request { key, op, .. } = *request;
                 let now = now(request);

@@ -65,19 +65,25 @@ impl From<&Limit> for LimitKind {
     }
 }
 
-/// Binds `$algorithm` to the algorithm of a [`Limit`] and evaluates `$call`, which is compiled once for
-/// each algorithm, by the clock of this host. The state of a sliding window is more than a word: `$window` is bound to one and
-/// `$other_call` evaluated.
+/// Evaluates `$call`, which is compiled once for each algorithm: `$algorithm` is that of the limit, by the clock of this host, and
+/// `$request` the request at a time of the same clock. The state of a sliding window is more than a word: `$window` is bound to one
+/// and `$other_call` evaluated.
 macro_rules! with_algorithm {
-    ($request:ident, $algorithm:ident => $call:expr, $window:ident => $other_call:expr) => {
-        match $request.limit {
-            $crate::limit::Limit::TokenBucket($algorithm) => $call,
-            $crate::limit::Limit::FixedWindow($algorithm) => $call,
+    ($asked:ident, $algorithm:ident, $request:ident => $call:expr, $window:ident => $other_call:expr) => {
+        match $asked.limit {
+            $crate::limit::Limit::TokenBucket($algorithm) => {
+                let $request = $asked;
+                $call
+            }
+            $crate::limit::Limit::FixedWindow($algorithm) => {
+                let $request = $asked;
+                $call
+            }
             $crate::limit::Limit::CalendarWindow(calendar) => {
-                let time = $request.time.read();
+                let time = $asked.time.read();
                 let $algorithm =
                     &$crate::store::kind::on_this_host(calendar, time.frozen(), time.clock());
-                let $request = &Request { time, ..*$request };
+                let $request = &Request { time, ..*$asked };
                 $call
             }
             $crate::limit::Limit::SlidingWindow($window) => $other_call,

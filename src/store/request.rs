@@ -5,7 +5,7 @@ use super::key::Key;
 use super::permits::Permits;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::limit::{Charge, Decision, JointRule, Limit, Op, StoredState, apply};
+use crate::limit::{Charge, Decision, Limit, Op, StoredState, apply};
 use crate::net::Timeouts;
 
 /// One call on a store.
@@ -44,6 +44,12 @@ pub enum Time {
 }
 
 impl Time {
+    /// The time of a test's clock, or else this reading of the host's clock.
+    #[inline(always)]
+    pub fn read_at(now: u64, frozen: Option<u64>) -> Self {
+        frozen.map_or(Self::Read(now), Self::Frozen)
+    }
+
     /// The time of a test's clock, if there is one.
     #[inline(always)]
     pub const fn frozen(self) -> Option<u64> {
@@ -133,24 +139,19 @@ pub trait Store {
         Ok(Answer { decision: decision.is_accepted(), lacked_room })
     }
 
-    /// Whether the store can decide on these requests in one atomic step, by this rule.
-    fn can_decide_all(&self, _requests: &[Request<'_>], _rule: JointRule) -> bool {
+    /// Whether the store can decide on these requests in one atomic step.
+    fn can_decide_all(&self, _requests: &[Request<'_>]) -> bool {
         false
     }
 
-    /// Decides on several requests in one atomic step: those that the rule names change what they ask for, the others
-    /// nothing. The requests are on different keys, at one time; either all are [`Op::Peek`], or none is. Under
-    /// [`JointRule::First`] there may be no decision after the first one that accepts.
+    /// Decides on several requests in one atomic step: if all enforced ones accept, those that accept change what they ask for, else
+    /// none does. The requests are on different keys, at one time; either all are [`Op::Peek`], or none is.
     ///
     /// # Errors
     ///
     /// Those of [`decide`](Self::decide). Stores for which [`can_decide_all`](Self::can_decide_all) is false
     /// return an error.
-    fn decide_all(
-        &self,
-        _requests: &[JointRequest<'_>],
-        _rule: JointRule,
-    ) -> Result<Vec<Decision>> {
+    fn decide_all(&self, _requests: &[JointRequest<'_>]) -> Result<Vec<Decision>> {
         Err(Error::storage("This store decides on one key at a time"))
     }
 

@@ -17,11 +17,11 @@ namespace TokenBucket;
  * policy for a failed store (on_error) works for each limit by itself. statistics() counts a call for the limit that is
  * charged, and a denied one for each limit.
  *
- * All limits on one Redis or Valkey server, or in one slot of a cluster (put the same `{tag}` into the identifiers or the
- * prefix), are decided in one atomic step and one round trip. Elsewhere one is asked after the other, which is as exact:
- * a limit that denies is not charged, so nothing is given back.
+ * One limit is asked after the other, each as if it stood alone: with its deny cache and its leases. A limit that denies is
+ * not charged, so nothing is given back. On servers a call costs the round trips of each limit that is asked; a denial that
+ * the deny cache knows costs none.
  *
- * It charges the limits itself: a consume() that a class extending TokenBucket overrides is not called. It takes no leases.
+ * It charges the limits itself: a consume() that a class extending TokenBucket overrides is not called.
  *
  * Cannot be extended, cloned or serialized. Every method but the constructor throws a StorageException if a storage
  * fails and no on-error policy answers.

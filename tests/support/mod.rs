@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use token_bucket::limiter::{CallContext, Identifier, RecordHandle};
+use token_bucket::identifier::Identifier;
+use token_bucket::limiter::{CallContext, RecordHandle};
 use token_bucket::store::KeyHash;
 
 /// A folder in memory, removed when the test ends.

@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::limit::span::Span;
-use crate::limit::{CalendarWindow, Limit, MAX_REFILL, SECOND, StoredState};
+use crate::limit::{
+    CalendarWindow, Decision, Limit, MAX_HITS, MAX_REFILL, SECOND, State, StoredState,
+    WordAlgorithm,
+};
 use proptest::prelude::*;
 
 const T: u64 = 1_000 * SECOND;

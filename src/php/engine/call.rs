@@ -8,7 +8,7 @@ use super::exceptions::{Thrown, error, value_error};
 use super::object::{self, Native};
 use super::shared_string::SharedString;
 use super::versions::SUCCESS;
-use crate::limiter::MAX_IDENTIFIER;
+use crate::identifier::MAX_IDENTIFIER;
 use ext_php_rs::convert::IntoZval;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::FunctionType;

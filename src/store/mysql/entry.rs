@@ -79,11 +79,11 @@ impl<'a> RowEntry<'a> {
         row::needed_schema(self.request.limit, *self.request.op)
     }
 
-    /// The schema of this row, where the rows of buckets have the schema `of_buckets`.
-    pub fn schema(&self, of_buckets: Schema) -> Schema {
+    /// The schema of this row in a table that is read by a schema, which other rows may need: a bucket uses the first six columns.
+    pub fn schema_in(&self, read_by: Schema) -> Schema {
         match self.needed_schema() {
             Some(Schema::Hits) => Schema::Hits,
-            _ => of_buckets,
+            _ => read_by.min(Schema::Full),
         }
     }
 

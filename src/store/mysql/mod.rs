@@ -36,7 +36,7 @@ use super::swap::SwapDecider;
 use super::writes::Writes;
 use crate::dsn::MysqlTarget;
 use crate::error::Result;
-use crate::limit::{Decision, JointRule, Op};
+use crate::limit::{Decision, Op};
 use crate::mapped::MappedFile;
 use crate::net::Timeouts;
 use database::Database;
@@ -72,12 +72,11 @@ impl Store for Mysql {
         Ok(decision.into())
     }
 
-    /// The first that accepts is found by one call after the other: a transaction would lock the rows of all.
-    fn can_decide_all(&self, _: &[Request<'_>], rule: JointRule) -> bool {
-        rule == JointRule::All
+    fn can_decide_all(&self, _: &[Request<'_>]) -> bool {
+        true
     }
 
-    fn decide_all(&self, requests: &[JointRequest<'_>], _: JointRule) -> Result<Vec<Decision>> {
+    fn decide_all(&self, requests: &[JointRequest<'_>]) -> Result<Vec<Decision>> {
         joint::decide_all(&self.database, requests)
     }
 

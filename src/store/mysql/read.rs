@@ -75,23 +75,30 @@ fn read_once(entries: &[RowEntry<'_>], budget: &mut Budget) -> Result<Vec<Found<
     let read = read.map_err(|failure| database.error(&failure, identifier))?;
     database.note_read();
     let ReadRows { schema, rows, clock } = read.ok_or_else(|| database.unreadable())?;
-    let found = entries.iter().zip(rows).map(|(entry, columns)| {
-        // The statement reads what the entry that needs most columns needs: a bucket uses the first six.
-        let schema = entry.schema(schema.min(Schema::Full));
-        let columns = columns.map(|mut columns| {
-            columns.truncate(schema.columns().len());
-            columns
-        });
-        entry.has_row.set(columns.is_some());
-        let state = match &columns {
-            Some(columns) => row::decode(schema, entry.request.limit, columns)?,
-            None => StoredState::FULL,
-        };
-        let version = RowVersion { schema, columns };
-        let now = entry.request.frozen().unwrap_or(clock.time);
-        Some(Found { state, version, now: [now; 2], clock })
-    });
+    let each = entries.iter().zip(rows);
+    let found = each.map(|(entry, columns)| find_state(entry, columns, schema, clock));
     found.collect::<Option<_>>().ok_or_else(|| database.unreadable())
+}
+
+/// The state of an entry in the columns that were read by this schema: the one of all entries that needs most columns. None if they
+/// cannot be parsed.
+fn find_state(
+    entry: &RowEntry<'_>,
+    mut columns: Option<Columns>,
+    read_by: Schema,
+    clock: Reading,
+) -> Option<Found<RowVersion>> {
+    let schema = entry.schema_in(read_by);
+    entry.has_row.set(columns.is_some());
+    let state = match &mut columns {
+        Some(columns) => {
+            columns.truncate(schema.columns().len());
+            row::decode(schema, entry.request.limit, columns)?
+        }
+        None => StoredState::FULL,
+    };
+    let now = entry.request.frozen().unwrap_or(clock.time);
+    Some(Found { state, version: RowVersion { schema, columns }, now: [now; 2], clock })
 }
 
 /// Reads the rows and the clock. None if they cannot be parsed.
@@ -123,33 +130,38 @@ fn find_rows(
     link: &mut MysqlLink,
     deadline: Moment,
 ) -> Result<(Schema, Vec<Row>), Failure> {
-    let identifiers: Vec<Value> = entries.iter().map(RowEntry::identifier).collect();
-    let read_as = |link: &mut MysqlLink, schema: Schema| {
-        let changes = |entry: &RowEntry<'_>| {
-            let schema = entry.schema(schema.min(Schema::Full));
-            let may_follow = !matches!(entry.request.op, Op::Peek { .. });
-            may_follow.then_some([Statement::Update(schema), Statement::Insert(schema)])
-        };
-        let mut follow: Vec<Statement> = entries.iter().filter_map(changes).flatten().collect();
-        follow.sort();
-        follow.dedup();
-        let statement = Statement::Read(schema, entries.len());
-        link.read(statement, &follow, table, &identifiers, deadline)
-    };
     let needed = entries.iter().filter_map(RowEntry::needed_schema).max();
     let schema = needed.unwrap_or(link.schema());
-    if schema != Schema::Legacy {
-        match read_as(link, schema) {
-            Err(failure) if failure.is(code::NO_SUCH_COLUMN) && needed.is_none() => {
-                link.legacy_until.set(boot_time() + SECOND);
-            }
-            result => {
-                link.legacy_until.set(0);
-                return Ok((schema, result?));
-            }
-        }
+    let mut found = read_by(schema, entries, table, link, deadline);
+    if schema == Schema::Legacy {
+        return Ok((schema, found?));
     }
-    Ok((Schema::Legacy, read_as(link, Schema::Legacy)?))
+    let lacks_columns = |failure: &Failure| failure.is(code::NO_SUCH_COLUMN);
+    if needed.is_none() && found.as_ref().is_err_and(lacks_columns) {
+        link.legacy_until.set(boot_time() + SECOND);
+        found = read_by(Schema::Legacy, entries, table, link, deadline);
+        return Ok((Schema::Legacy, found?));
+    }
+    link.legacy_until.set(0);
+    Ok((schema, found?))
+}
+
+/// Reads the rows by a schema. The statements that may follow are prepared in the same trip.
+fn read_by(
+    schema: Schema,
+    entries: &[RowEntry<'_>],
+    table: &str,
+    link: &mut MysqlLink,
+    deadline: Moment,
+) -> Result<Vec<Row>, Failure> {
+    let identifiers: Vec<Value> = entries.iter().map(RowEntry::identifier).collect();
+    let changing = entries.iter().filter(|it| !matches!(it.request.op, Op::Peek { .. }));
+    let schemas = changing.map(|entry| entry.schema_in(schema));
+    let mut follow: Vec<Statement> =
+        schemas.flat_map(|schema| [Statement::Update(schema), Statement::Insert(schema)]).collect();
+    follow.sort();
+    follow.dedup();
+    link.read(Statement::Read(schema, entries.len()), &follow, table, &identifiers, deadline)
 }
 
 /// Reads again while the table is being altered.

@@ -1,12 +1,12 @@
--- Changes several buckets and windows or none of them, or the first one that accepts. A key that is not changed is kept, but for
--- times from the future, which are corrected. Continues the files of all algorithms.
+-- Changes several buckets and windows or none of them. A key that is not changed is kept, but for times from the future, which are
+-- corrected. Continues the files of all algorithms.
 --
--- ARGV[1]  the opcode is T; O to change only the first one that accepts; P to change nothing
+-- ARGV[1]  the opcode is T; P to change nothing
 -- ARGV[3]  of the first key: its algorithm, b (bucket), w (window) or s (sliding window); its opcode; r if its
 --          denial denies the call, else -; the further number of some opcodes
 -- ARGV[4]  the numbers of the call and of its limit, as for one key; and so on for the other keys
 -- Reply    "1" (changed) or "0", the server's seconds, " ", its microseconds, " ", then of each key the
---          value before the call, behind its length (2 bytes), and the mark. With O the keys end with the changed one
+--          value before the call, behind its length (2 bytes), and the mark
 
 local algorithms = {b = bucket, w = window, s = sliding}
 
@@ -24,7 +24,7 @@ local function decide_on(i, stored, instead)
   return decide(opcode, stored, numbers, extra)
 end
 
-local is_accepted = op ~= 'O'
+local is_accepted = true
 local before, decided, stored = {}, {}, {}
 for i = 1, #KEYS do
   stored[i] = redis.call('GET', KEYS[i])
@@ -33,14 +33,7 @@ for i = 1, #KEYS do
   -- A longer value is not a state.
   local size = stored[i] and #stored[i] <= 9217 and #stored[i] or 0
   before[i] = struct.pack('>I2', size) .. (size > 0 and stored[i] or '')
-  if op == 'O' then
-    -- Of a key that denies, the value with its times from the future corrected.
-    if value then store(KEYS[i], value, s, accepted) end
-    is_accepted = accepted == '1'
-    if is_accepted then break end
-  elseif accepted == '0' and string.sub(ARGV[2 * i + 1], 3, 3) == 'r' then
-    is_accepted = false
-  end
+  if accepted == '0' and string.sub(ARGV[2 * i + 1], 3, 3) == 'r' then is_accepted = false end
 end
 if op == 'T' then
   for i, key in ipairs(KEYS) do

@@ -242,20 +242,23 @@ local function bucket(op, stored, numbers, extra)
   if op == 'D' then return unchanged('0') end
 
   if op == 'U' then
-    -- The largest sum of powers of two that fits, from the costs of 1, 2, 4, ... tokens.
     local most, least, leave = struct.unpack('>I4I4I4', extra)
+    -- The costs of 1, 2, 4, ... tokens.
     local costs = {cost}
     while 2 ^ #costs <= math.max(most, leave) do costs[#costs + 1] = add(costs[#costs], costs[#costs]) end
+    -- Takes as many of `most` tokens as fit until the bucket is full at `furthest`: a sum of powers of two, the largest first.
+    local function take_up_to(most, from, furthest)
+      local taken, at = 0, from
+      for i = #costs, 1, -1 do
+        local tokens, later = 2 ^ (i - 1), add(at, costs[i])
+        if taken + tokens <= most and not (furthest and less(furthest, later)) then taken, at = taken + tokens, later end
+      end
+      return taken, at
+    end
     -- The latest time at which the bucket can be full and have what must be left.
-    local furthest, rest = latest, leave
-    for i = #costs, 1, -1 do
-      if rest >= 2 ^ (i - 1) then furthest, rest = sub(furthest, costs[i]), rest - 2 ^ (i - 1) end
-    end
-    local taken, at = 0, full_at
-    for i = #costs, 1, -1 do
-      local tokens, later = 2 ^ (i - 1), add(at, costs[i])
-      if taken + tokens <= most and not less(furthest, later) then taken, at = taken + tokens, later end
-    end
+    local _, cost_of_left = take_up_to(leave, {0, 0, 0})
+    local furthest = sub(latest, cost_of_left)
+    local taken, at = take_up_to(most, full_at, furthest)
     if taken < least or leave > 0 and less(furthest, at) then return unchanged('0') end
     if taken == 0 then return unchanged('1') end
     return taken_until(at)

@@ -22,7 +22,7 @@ use super::remote::RemoteStore;
 use super::request::{JointRequest, Request, Store, charges, peek_all};
 use crate::dsn::{Address, RedisTarget, Topology};
 use crate::error::{Error, Result};
-use crate::limit::{Decision, JointRule, Op, TokenBucket, apply, take_by};
+use crate::limit::{Decision, Op, TokenBucket, apply, take_all};
 use crate::net::Timeouts;
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
@@ -273,7 +273,7 @@ impl Store for Redis {
         }
     }
 
-    fn can_decide_all(&self, requests: &[Request<'_>], _: JointRule) -> bool {
+    fn can_decide_all(&self, requests: &[Request<'_>]) -> bool {
         let Topology::Cluster(_) = self.target.topology else { return true };
         let mut slots = requests.iter().map(|request| slots::slot(&key_name(request.key)));
         let first = slots.next();
@@ -281,29 +281,24 @@ impl Store for Redis {
         slots.all(|slot| Some(slot) == first)
     }
 
-    fn decide_all(&self, requests: &[JointRequest<'_>], rule: JointRule) -> Result<Vec<Decision>> {
+    fn decide_all(&self, requests: &[JointRequest<'_>]) -> Result<Vec<Decision>> {
         let Some(JointRequest { request: first, .. }) = requests.first() else {
             return Ok(Vec::new());
         };
         let names: Vec<_> = requests.iter().map(|joint| key_name(joint.request.key)).collect();
         let is_peek = matches!(first.op, Op::Peek { .. });
-        let arguments = arguments_for_all(requests, rule, is_peek, first.frozen());
+        let arguments = arguments_for_all(requests, is_peek, first.frozen());
         let source = &scripts::ALL;
         let call = ScriptCall { source, names: &names, arguments: &arguments };
         let may_repeat = requests.iter().all(|joint| joint.request.op.may_repeat());
         let reply = self.run(&call, may_repeat, first.timeouts)?;
         let reply = parse_reply_for_all(&reply, names.len()).ok_or_else(garbled)?;
         let (now, states) = (first.frozen().unwrap_or(reply.now), &reply.before);
-        // Only the first limit that accepts ends a reply early.
-        let may_be_short = rule == JointRule::First && !is_peek && reply.accepted;
-        if states.len() < names.len() && !may_be_short {
-            return Err(garbled());
-        }
         if is_peek {
             return Ok(peek_all(requests, states, now));
         }
-        let decided = take_by(rule, &charges(requests, states), now);
-        match decided.is_accepted == reply.accepted && decided.each.len() == states.len() {
+        let decided = take_all(&charges(requests, states), now);
+        match decided.is_accepted == reply.accepted {
             true => Ok(decided.decisions()),
             false => Err(garbled()),
         }

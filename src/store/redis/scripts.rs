@@ -6,7 +6,7 @@
 //! A reply has the server's time and the state before the call. From these the caller makes the same decision with
 //! [`apply`](crate::limit::apply), to have all its numbers; if the two disagree the call fails.
 
-use crate::limit::{JointRule, Limit, MAX_NOW, Op, SECOND, Span, StoredState, TokenBucket};
+use crate::limit::{Limit, MAX_NOW, Op, SECOND, Span, StoredState, TokenBucket};
 use crate::net::mark;
 use crate::store::record;
 use crate::store::request::JointRequest;
@@ -54,7 +54,7 @@ static SLIDING: Lazy<ScriptSource> = script!(
     "head.lua", "key.lua", "store.lua", "values.lua", "sliding.lua";
     one = sliding
 );
-/// The script that takes from several keys or from none, or from the first that accepts.
+/// The script that takes from several keys or from none.
 pub static ALL: Lazy<ScriptSource> = script!(
     "head.lua",
     "store.lua",
@@ -100,16 +100,11 @@ pub fn arguments(limit: &Limit, op: Op, frozen: Option<u64>) -> Vec<Vec<u8>> {
 /// whatever the limits say.
 pub fn arguments_for_all(
     requests: &[JointRequest<'_>],
-    rule: JointRule,
     is_peek: bool,
     frozen: Option<u64>,
 ) -> Vec<Vec<u8>> {
     let mut arguments = Vec::with_capacity(2 + 2 * requests.len());
-    let opcode = match rule {
-        _ if is_peek => b'P',
-        JointRule::All => b'T',
-        JointRule::First => b'O',
-    };
+    let opcode = if is_peek { b'P' } else { b'T' };
     arguments.extend([with_mark(opcode), frozen_time(frozen)]);
     for JointRequest { request, is_enforced } in requests {
         // The caller decides on a peek, from the states that the script returns.
@@ -152,17 +147,13 @@ fn operation(limit: &Limit, op: Op) -> Operation {
             (b'B', numbers, Some(time(duration)))
         }
         (Limit::TokenBucket(bucket), _) => bucket_operation(bucket, op),
-        (Limit::FixedWindow(window), _) => {
-            window_operation(window.max_hits().into(), window.interval(), op)
-        }
-        (Limit::CalendarWindow(window), _) => {
+        _ => {
             let (opcode, mut numbers, extra) =
-                window_operation(window.max_hits().into(), window.length(), op);
-            window.ends().iter().for_each(|end| record::put_time(&mut numbers, *end));
+                window_operation(limit.capacity(), limit.window(), op);
+            if let Limit::CalendarWindow(window) = limit {
+                window.ends().iter().for_each(|end| record::put_time(&mut numbers, *end));
+            }
             (opcode, numbers, extra)
-        }
-        (Limit::SlidingWindow(window), _) => {
-            window_operation(window.max_hits().into(), window.interval(), op)
         }
     }
 }
@@ -251,18 +242,17 @@ pub fn parse_reply(bytes: &[u8]) -> Option<ScriptReply<StoredState>> {
     parse(bytes, |value| Some(record::decode(value)))
 }
 
-/// The reply to a call on so many keys at most: under [`JointRule::First`] it ends with the one that accepts. None if the
-/// bytes are not one.
+/// The reply to a call on so many keys. None if the bytes are not one.
 pub fn parse_reply_for_all(bytes: &[u8], keys: usize) -> Option<ScriptReply<Vec<StoredState>>> {
     let states = |mut rest: &[u8]| {
         let mut states = Vec::with_capacity(keys);
-        while !rest.is_empty() {
+        for _ in 0..keys {
             let (length, after) = rest.split_first_chunk()?;
             let (value, after) = after.split_at_checked(u16::from_be_bytes(*length).into())?;
             states.push(record::decode(value));
             rest = after;
         }
-        (states.len() <= keys).then_some(states)
+        rest.is_empty().then_some(states)
     };
     parse(bytes, states)
 }

@@ -5,12 +5,14 @@
 //! other, and gives them back if another process was faster. A call that leaves some looks again when it has its hits. So there are
 //! never more hits than the limit allows; while hits are given back, others may find fewer for a moment.
 //!
-//! All hits of a call are stored with one time. The clock is read when the call begins, and again when a hit is taken in a place
-//! without a slot: its last hit may have left, or been evicted, since then. If the call has other hits by then, it gives them back
-//! and begins again. So does a call without a hit that meets one taken since its time, if its process was suspended for more than a
-//! millisecond; otherwise that hit counts. A call that takes a place which was given back since its time stores its hit by its own
-//! time all the same: the hit leaves too early by as long as the process was suspended. A process that is killed in between leaves
-//! the hits that it took, for one interval.
+//! All hits of a call are stored with one time. The clock is read when the call begins. If the process is suspended after that:
+//!
+//! | Meanwhile | Then |
+//! |---|---|
+//! | a place lost its slot: its last hit left, or was evicted | the clock is read again when a hit is taken there; if the call has other hits by then, it gives them back and begins again |
+//! | another process took a hit that the call meets | the hit counts; but after more than a millisecond a call that has no hit begins again, at a later time |
+//! | a hit was given back in a place that the call takes | the call's own time counts: its hit leaves too early by as long as the process was suspended |
+//! | the process is killed | the hits that it took stay for one interval |
 //!
 //! A place is a bucket of one: a newcomer that inherits a tombstone finds it taken.
 //!

@@ -79,7 +79,7 @@ impl SharedMemory {
     fn answer<R: Reply>(&self, request: &Request<'_>) -> Result<Answer<R>> {
         with_algorithm!(
             request,
-            limit => self.answer_under(limit, request),
+            limit, timed => self.answer_under(limit, timed),
             window => self.answer_in_window(window, request)
         )
     }

@@ -260,11 +260,10 @@ fn plan<C: Change>(set: &[Slot], tag: u64, now: u64, change: &mut C) -> Plan {
         }
         return Plan::End;
     }
-    let raised = match (tombstone, owed) {
-        (None, Some(_)) => return Plan::MakeTombstone(reused),
-        (Some(tombstone), Some(owed)) if tombstone.1 != owed => Some((tombstone, owed)),
-        _ => None,
-    };
+    if tombstone.is_none() && owed.is_some() {
+        return Plan::MakeTombstone(reused);
+    }
+    let raised = tombstone.zip(owed).filter(|((_, tombstone), owed)| tombstone != owed);
     Plan::Claim { reused, evicts: is_in_use(reused.1, now), start, raised }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::limit::{
-    self, Decision, FixedWindow, Limit, Op, SECOND, Span, TokenBucket, WordAlgorithm,
+    self, Decision, FixedWindow, Limit, Op, SECOND, Span, TokenBucket, Window, WordAlgorithm,
 };
 use portable_atomic::AtomicU128;
 use proptest::prelude::*;
