@@ -1,4 +1,5 @@
-//! Which calls were denied lately, and why: an entry for each client, limit and cause.
+//! Which calls were denied lately, and why: an entry for each client, limit and cause. The clients that were denied most are
+//! derived from the entries.
 //!
 //! Denials of one client by one limit for one cause are one entry while less than [`EPISODE`] lies between them, so a
 //! client that hammers takes one entry. Entries lie in sets, found by a keyed hash. A full set gives up the
@@ -8,9 +9,8 @@
 //! An entry's tag is the hash of all that does not change in it ([`tagged_set`](super::tagged_set)).
 
 use super::context::CallContext;
-use super::denied::LONGEST_IDENTIFIER;
 use super::limit_statistics::LimitName;
-use super::records::{Record, RecordHandle, Records};
+use super::records::{RecordHandle, Records};
 use super::tagged_set::{self, Place, TaggedSet};
 use crate::guard::DecidedBy;
 use crate::identifier::Identifier;
@@ -20,6 +20,7 @@ use crate::store::LimitKind;
 use portable_atomic::{AtomicU64, Ordering};
 use siphasher::sip::SipHasher13;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::hash::Hasher;
 
 /// Denials that lie so far apart, in nanoseconds, are not one entry.
@@ -28,6 +29,13 @@ const EPISODE: u64 = 600 * SECOND;
 const KEPT: u64 = 3_600 * SECOND;
 /// One new entry of so many takes the place of a younger one.
 const ADMITTED: u64 = 16;
+/// After so long without a denial an entry counts for half as much among those of the clients that were denied most, in
+/// nanoseconds.
+const HALF_LIFE: u64 = 3_600 * SECOND;
+/// The most clients of a limit that are said to be denied most.
+const MOST_DENIED: usize = 64;
+/// The longest identifier that is kept, in bytes.
+pub const LONGEST_IDENTIFIER: usize = 96;
 
 /// What decided that a call is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -249,6 +257,28 @@ impl<'a> DenialLog<'a> {
         denials
     }
 
+    /// The identifiers that each limit denied most until `now`, and about how often, the most often first.
+    pub fn most_denied(self, now: u64) -> BTreeMap<LimitName, Vec<(Vec<u8>, u64)>> {
+        let mut counts = BTreeMap::<_, u64>::new();
+        for denial in self.snapshot() {
+            let half_lives = now.saturating_sub(denial.last_at) / HALF_LIFE;
+            let count = denial.count >> half_lives.min(63);
+            if count > 0 && !denial.identifier.is_empty() {
+                let sum = counts.entry((denial.limit, denial.identifier)).or_default();
+                *sum = sum.saturating_add(count);
+            }
+        }
+        let mut by_limit = BTreeMap::<_, Vec<_>>::new();
+        for ((limit, identifier), count) in counts {
+            by_limit.entry(limit).or_default().push((identifier, count));
+        }
+        for denied in by_limit.values_mut() {
+            denied.sort_by_key(|(_, count)| Reverse(*count));
+            denied.truncate(MOST_DENIED);
+        }
+        by_limit
+    }
+
     /// Forgets the denials by some limits, and those of limits that have lost their records.
     pub fn forget(self, is_wanted: impl Fn(&LimitName) -> bool) {
         for place in self.places() {
@@ -298,12 +328,11 @@ fn choose(set: &DenialSet, now: u64) -> Option<Place<'_, LoggedEntry>> {
     is_admitted.then_some(place)
 }
 
-/// Notes `weight` denials of a client in the log, and among the identifiers that are denied most if it may be kept.
+/// Notes `weight` denials of a client in the log, with its identifier if it may be kept.
 #[cold]
 #[inline(never)]
 pub fn note_denied(
     region: &Region,
-    record: &Record,
     context: &CallContext<'_>,
     track: bool,
     weight: u32,
@@ -316,9 +345,6 @@ pub fn note_denied(
         Identifier::Plain(identifier) => identifier,
         Identifier::Client { name, id } => join([name, b":", id], &mut joined),
     };
-    if track {
-        Records::new(region).note_denied(record, weight, identifier, now);
-    }
     DenialLog::new(region).note(context.record.get(), identifier, cause, weight, now);
 }
 

@@ -5,9 +5,8 @@
 //! * [`statistics`]: the statistics of a limit's calls; [`inferred_name`] by which names they are counted, [`name_source`] where
 //!   those come from
 //! * [`limit_statistics`]: what was counted of a limit, by [`outcome`]
-//! * [`records`]: the counts in the file that all processes map; [`denied`] the identifiers that were denied most,
-//!   [`denial_log`] the latest denials, [`blocks`] what is blocked (both in [`tagged_set`]s), [`watch`] what shows two limits on
-//!   one identifier
+//! * [`records`]: the counts in the file that all processes map, found by a [`keyed_hash`]; [`denial_log`] the latest denials,
+//!   [`blocks`] what is blocked (both in [`tagged_set`]s), [`watch`] what shows two limits on one identifier
 //! * [`minutes`]: the calls of each minute of the last hour
 //! * [`likely_proxy`]: notices a limit that counts a proxy's clients as one
 //! * [`tables`]: the tables in shared memory, and how full they are
@@ -17,8 +16,8 @@ mod blocks;
 mod call_statistics;
 mod context;
 mod denial_log;
-mod denied;
 mod inferred_name;
+mod keyed_hash;
 mod likely_proxy;
 mod limit_statistics;
 mod minutes;
@@ -36,8 +35,7 @@ mod watch;
 pub use blocks::{BlockedKey, ListedBlock};
 pub use call_statistics::{CallStatistics, Incidents};
 pub use context::CallContext;
-pub use denial_log::{DenialCause, DenialReason, DeniedBy, LoggedDenial};
-pub use denied::LONGEST_IDENTIFIER;
+pub use denial_log::{DenialCause, DenialReason, DeniedBy, LONGEST_IDENTIFIER, LoggedDenial};
 pub use inferred_name::{InferredName, infer_name};
 pub use likely_proxy::describe_likely_proxy;
 pub use limit_statistics::{LimitName, LimitStatistics};

@@ -165,7 +165,7 @@ impl Statistics {
             let weight = stripe.weigh_denial(before, now);
             if weight > 0 {
                 let track = settings.track_identifiers;
-                note_denied(region, record, context, track, weight, now, &cause());
+                note_denied(region, context, track, weight, now, &cause());
             }
         })
     }
@@ -347,7 +347,16 @@ impl Statistics {
 
     /// What is counted so far, under all prefixes.
     pub fn snapshot(&self) -> Vec<(LimitName, LimitStatistics)> {
-        self.in_file(|it| Records::new(it).snapshot(boot_time())).unwrap_or_default()
+        self.in_file(|region| {
+            let now = boot_time();
+            let mut limits = Records::new(region).snapshot(now);
+            let mut denied = DenialLog::new(region).most_denied(now);
+            for (name, limit) in &mut limits {
+                limit.denied = denied.remove(name).unwrap_or_default();
+            }
+            limits
+        })
+        .unwrap_or_default()
     }
 
     /// What was denied lately, under all prefixes, the latest first.

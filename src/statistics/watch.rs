@@ -5,7 +5,7 @@
 //! processes, the numbers of their limits are noted. A limit that changes is seen as A, then B; only two limits are seen as
 //! A, then B, then A again.
 
-use super::denied::hash;
+use super::keyed_hash::hash;
 use crate::dsn::sanitize;
 use crate::limit::{Limit, SECOND, describe_seconds};
 use crate::mapped::{Mappable, Region, WATCH_AT};

@@ -185,3 +185,30 @@ fn denials_of_limits_that_are_reset_are_forgotten() {
     log.deny("login", "b", 6);
     assert_eq!(log.denials(), [row("b", 1, 6, 6)]);
 }
+
+#[test]
+fn most_denied_are_the_clients_of_all_entries_and_an_entry_counts_half_after_each_hour_without_a_denial()
+ {
+    let log = TestLog::new(64);
+    let most_denied = |now| {
+        let all = log.log().most_denied(now).into_values().flatten();
+        all.map(|(client, count)| (String::from_utf8(client).unwrap(), count)).collect::<Vec<_>>()
+    };
+    let row = |client: &str, count| (client.to_owned(), count);
+    let (limit, began) = (log.limit("login"), 70 * HALF_LIFE);
+    let blocked = DenialCause { reason: DenialReason::Blocked, ..cause(5) };
+    for (client, cause, weight) in
+        [("old", cause(5), 60), ("old", blocked, 20), ("", cause(5), 900), ("other", cause(5), 70)]
+    {
+        log.log().note(limit, client.as_bytes(), &cause, weight, began);
+    }
+    assert_eq!(most_denied(began + HALF_LIFE - 1), [row("old", 80), row("other", 70)]);
+    assert_eq!(most_denied(began + HALF_LIFE), [row("old", 40), row("other", 35)]);
+    let later = began + 2 * HALF_LIFE;
+    log.log().note(limit, b"new", &cause(5), 41, later);
+    assert_eq!(most_denied(later), [row("new", 41), row("old", 20), row("other", 17)]);
+    assert_eq!(most_denied(began), [row("old", 80), row("other", 70), row("new", 41)], "early");
+    assert_eq!(most_denied(u64::MAX), []);
+    (0..100).for_each(|n| log.deny("api", &format!("{n}"), later));
+    assert_eq!(most_denied(later).len(), MOST_DENIED + 3, "some clients of each limit");
+}
