@@ -3,8 +3,9 @@
 //!
 //! Denials of one client by one limit for one cause are one entry while less than [`EPISODE`] lies between them, so a
 //! client that hammers takes one entry. Entries lie in sets, found by a keyed hash. A full set gives up the
-//! oldest entry of the limit that has most of them there: a flood on one limit leaves the entries of others. While clients
-//! come so fast that entries would not last for [`KEPT`], one in [`ADMITTED`] of the new ones gets an entry.
+//! oldest entry of the limit that has most of them there: a flood on one limit leaves the entries of others, and room for new
+//! ones. While clients come so fast that entries would not last for [`KEPT`], one in [`ADMITTED`] of the new ones of that limit
+//! gets an entry.
 //!
 //! An entry's tag is the hash of all that does not change in it ([`tagged_set`](super::tagged_set)).
 
@@ -240,7 +241,7 @@ impl<'a> DenialLog<'a> {
             place.entry.count.fetch_add(weight.into(), Ordering::Relaxed);
             // Each time: processes that wrote different entries here at once have left a mix of them.
             place.entry.write(facts, identifier);
-        } else if let Some(place) = choose(set, now) {
+        } else if let Some(place) = choose(set, handle, now) {
             // If another process is faster, this denial has no entry.
             place.begin(tag, now, |entry| {
                 entry.first_at.store(now, Ordering::Relaxed);
@@ -312,8 +313,8 @@ fn find(set: &DenialSet, tag: u64, now: u64) -> Option<Place<'_, LoggedEntry>> {
     set.places().find(|place| place.has_tag(tag) && is_recent(place))
 }
 
-/// The place for a new entry; none if there is none for it.
-fn choose(set: &DenialSet, now: u64) -> Option<Place<'_, LoggedEntry>> {
+/// The place for a new entry of this limit; none if there is none for it.
+fn choose(set: &DenialSet, own: RecordHandle, now: u64) -> Option<Place<'_, LoggedEntry>> {
     let free = set.places().find(Place::is_free);
     if free.is_some() {
         return free;
@@ -323,7 +324,8 @@ fn choose(set: &DenialSet, now: u64) -> Option<Place<'_, LoggedEntry>> {
     let order = |place: &Place<'_, _>| (of_limit(limit(place)), Reverse(place.time()));
     let place = set.places().max_by_key(order)?;
     // The time in nanoseconds is as good as a random number.
-    let is_admitted = now.saturating_sub(place.time()) >= KEPT
+    let is_admitted = of_limit(own) < of_limit(limit(&place))
+        || now.saturating_sub(place.time()) >= KEPT
         || now.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & (ADMITTED - 1) == 0;
     is_admitted.then_some(place)
 }

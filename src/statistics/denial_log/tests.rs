@@ -110,6 +110,14 @@ fn flood_on_one_limit_leaves_the_entries_of_another() {
 }
 
 #[test]
+fn flood_on_one_limit_leaves_room_for_new_entries_of_another() {
+    let log = TestLog::new(1);
+    (0..8).for_each(|n| log.deny("login", &format!("{n}"), 5));
+    (0..4).for_each(|n| log.deny("api", &format!("{n}"), 6));
+    assert_eq!((log.count_of("api"), log.count_of("login")), (4, 4));
+}
+
+#[test]
 fn few_new_entries_take_the_place_of_young_ones_and_any_that_of_old_ones() {
     let log = TestLog::new(1);
     (0..8).for_each(|n| log.deny("login", &format!("first {n}"), 5));
