@@ -12,6 +12,7 @@ use super::member::Member;
 use crate::clock::boot_time;
 use crate::guard::{DecidedBy, Event, Report};
 use crate::limit::{Decision, JointRule};
+use crate::statistics::Outcome;
 use crate::store::Time;
 
 /// The most limits of a call.
@@ -52,7 +53,7 @@ pub(super) fn count(
     for (i, (member, call)) in members.iter().zip(calls).enumerate() {
         let Some(report) = call else { continue };
         if !is_counted(i, member, report) {
-            member.limiter.statistics.count_incidents(member.context(), report);
+            member.limiter.calls().add_uncharged(member.context(), report);
             continue;
         }
         let (limiter, limit, context) = (member.limiter, member.limit, member.context());
@@ -62,8 +63,8 @@ pub(super) fn count(
         };
         let (op, limit, now) = (member.take(), Some(limit), || now);
         let accepted = |decision: &Decision| decision.is_accepted();
-        let statistics = &limiter.statistics;
-        let mistake = statistics.count(&context, limit, &op, report, accepted, now, cause);
+        let calls = limiter.calls();
+        let mistake = calls.add_report(&context, limit, &op, report, accepted, now, cause);
         event = Event::both(event, mistake);
     }
     event
@@ -77,7 +78,8 @@ pub(super) fn count(
 pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<bool> {
     if let Some(now) = take_all_on_host(members, frozen) {
         let count = |it: &Member<'_>| {
-            it.limiter.statistics.count_accepted(&it.context(), Some(it.limit), || now)
+            let (context, statistics) = (it.context(), &it.limiter.statistics);
+            statistics.add_outcome(&context, Some(it.limit), Outcome::Accepted, || now)
         };
         let mistakes = members.iter().map(count).reduce(Event::both).flatten();
         return Report::answered(true, DecidedBy::Store).before(mistakes);

@@ -95,7 +95,7 @@ pub fn take_on_host(member: &Member<'_>, frozen: Option<u64>) -> Option<Report<F
         return None;
     }
     let cause = || limiter.denial_cause(limit, DecidedBy::Store, false);
-    let (context, statistics) = (member.context(), &limiter.statistics);
-    let mistake = statistics.count(&context, Some(limit), &op, &report, |_| true, || now, cause);
+    let (context, calls) = (member.context(), limiter.calls());
+    let mistake = calls.add_report(&context, Some(limit), &op, &report, |_| true, || now, cause);
     Some(limiter.flagged(report, limit, frozen).before(mistake))
 }

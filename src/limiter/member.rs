@@ -6,7 +6,7 @@ use crate::guard::{Guard, NoAnswer, Report, answers_to};
 use crate::identifier::Identifier;
 use crate::limit::{Limit, Op};
 use crate::net::Timeouts;
-use crate::statistics::{CallContext, RecordHandle};
+use crate::statistics::{CallContext, Outcome, RecordHandle};
 use crate::store::{Answer, Key, KeyHash, Request, Store, Time};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -130,7 +130,7 @@ impl<'a> Member<'a> {
             return None;
         }
         if lacked_room {
-            self.limiter.statistics.count_evicted(self.context());
+            self.limiter.statistics.add_incident(self.context(), Outcome::Evicted);
         }
         Some(decision.expires_at)
     }

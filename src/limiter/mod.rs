@@ -25,9 +25,9 @@ pub use crate::guard::{DecidedBy, Event, Host, Report, ServerStatus, forget_serv
 pub use crate::identifier::{Identifier, MAX_IDENTIFIER, client_identifier};
 pub use crate::mapped::FileSettings;
 pub use crate::statistics::{
-    CallContext, CallsOfMinute, DenialCause, DenialReason, DeniedBy, InferredName,
-    LONGEST_IDENTIFIER, LimitName, LimitStatistics, ListedBlock, LoggedDenial, Outcome,
-    RecordHandle, Statistics, StatisticsFile, Status, TableStatus, describe_likely_proxy,
+    CallContext, CallStatistics, CallsOfMinute, DenialCause, DenialReason, DeniedBy, Incidents,
+    InferredName, LONGEST_IDENTIFIER, LimitName, LimitStatistics, ListedBlock, LoggedDenial,
+    Outcome, RecordHandle, Statistics, StatisticsFile, Status, TableStatus, describe_likely_proxy,
     infer_name, prometheus, unix_time,
 };
 /// What the layer above needs of the stores: it imports nothing from them itself.
