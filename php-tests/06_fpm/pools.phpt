@@ -35,5 +35,5 @@ value: left 3
 memory: left 4
 memory: left 3
 first: left 2
-default.v10
-mine.v10
+default.v11
+mine.v11

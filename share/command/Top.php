@@ -18,8 +18,9 @@ final class Top implements Command
 
     public static function notes(): string
     {
-        return "NAME lists those of a limit or set. The counts are halved once an hour. Clients\n"
-            . "that this host has blocked follow, also those that were never denied.\n"
+        return "NAME lists those of a limit or set. The counts are those of the log of denials,\n"
+            . "halved for each hour since a client's last denial. Clients that this host has\n"
+            . "blocked follow, also those that were never denied.\n"
             . "A named limit on this host also tells for how long a client is limited now; of\n"
             . "a limit in code the whole identifier is listed.";
     }

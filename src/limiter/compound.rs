@@ -11,6 +11,7 @@ use super::joint_call::{Calls, JointCall};
 use super::member::Member;
 use crate::clock::boot_time;
 use crate::guard::{DecidedBy, Event, Report};
+use crate::statistics::Outcome;
 use crate::store::Time;
 
 /// The most limits of a call.
@@ -50,7 +51,8 @@ pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> 
 pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<bool> {
     if let Some(now) = take_all_on_host(members, frozen) {
         let count = |it: &Member<'_>| {
-            it.limiter.statistics.count_accepted(&it.context(), Some(it.limit), || now)
+            let (context, statistics) = (it.context(), &it.limiter.statistics);
+            statistics.add_outcome(&context, Some(it.limit), Outcome::Accepted, || now)
         };
         let mistakes = members.iter().map(count).reduce(Event::both).flatten();
         return Report::answered(true, DecidedBy::Store).before(mistakes);

@@ -74,7 +74,7 @@ pub fn acquire(
     }
     let cause = || permit_denial(limiter, limit, taken.decided_by);
     let count = |taken: &Report<_>| {
-        limiter.statistics.count(context, None, &TAKE, taken, Option::is_some, boot_time, cause)
+        limiter.calls().add_report(context, None, &TAKE, taken, Option::is_some, boot_time, cause)
     };
     let mistake = count(&taken);
     let held = |place| {

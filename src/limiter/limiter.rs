@@ -17,6 +17,7 @@ use crate::store::{Answer, Key, KeyHash, LimitKind, Request, Store, Time};
 use std::cell::Cell;
 use std::mem::take;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A store with all that applies to every key in it: settings and statistics.
 ///
@@ -28,7 +29,7 @@ pub struct Limiter {
     pub(super) timeouts: Timeouts,
     /// None for a store on this host.
     pub(super) guard: Option<Box<Guard>>,
-    pub(super) statistics: CallStatistics,
+    pub(super) statistics: Statistics,
     /// What identifies the store. None for `array:`, whose blocks end with the process.
     identity: Option<Vec<u8>>,
 }
@@ -54,7 +55,7 @@ impl Limiter {
             store: opened.store,
             timeouts: Timeouts { call: settings.timeout_ms, connect: settings.connect_timeout_ms },
             guard: guard.map(Box::new),
-            statistics: CallStatistics::new(statistics, settings.clone()),
+            statistics,
             settings,
             identity: (dsn.target != Target::Array).then(|| dsn.target.identity()),
         }
@@ -78,7 +79,7 @@ impl Limiter {
         let mut report = self.flagged(self.call(context, limit, op, frozen, ask), limit, frozen);
         if let Op::Reset | Op::Block { .. } = op {
             self.note_block(context, limit, &report, frozen);
-            report.add(self.statistics.warn_of_other_users(&*self.store));
+            report.add(self.warn_of_other_users());
         }
         report
     }
@@ -103,7 +104,31 @@ impl Limiter {
         let (kind, is_enforced) = (LimitKind::from(limit), self.settings.enforce);
         let (prefix, context) = (&self.settings.prefix, *context);
         let key = BlockedKey { store, prefix, context, kind, is_enforced };
-        self.statistics.note_block(&key, decision.is_blocked().then_some(end));
+        let until = decision.is_blocked().then_some(end);
+        self.statistics.note_block(&key, until, self.settings.track_identifiers);
+    }
+
+    /// Returns a warning if this process is root's and another user has a table of this store's name: a reset or a block
+    /// is meant for that table. Looks once in a process.
+    #[cold]
+    fn warn_of_other_users(&self) -> Option<Box<Event>> {
+        static HAS_LOOKED: AtomicBool = AtomicBool::new(false);
+        if !self.settings.warn_of_mistakes || HAS_LOOKED.load(Ordering::Relaxed) {
+            return None;
+        }
+        let users = self.store.other_users()?;
+        HAS_LOOKED.store(true, Ordering::Relaxed);
+        let user = users.first()?;
+        Some(Event::from_warning(format!(
+            "This process is root's and uses root's own table; user {user} has another one of this name: run as \
+             that user (sudo -u '#{user}')"
+        )))
+    }
+
+    /// What counts the calls on this limiter.
+    #[inline(always)]
+    pub(super) const fn calls(&self) -> CallStatistics<'_> {
+        CallStatistics { statistics: &self.statistics, settings: &self.settings }
     }
 
     /// The report with what the decision tells of how it came about. A dry run fails no call.
@@ -206,8 +231,7 @@ impl Limiter {
             self.denial_cause(limit, DecidedBy::Store, is_blocked)
         };
         let (incidents, limit) = (Incidents::of_local(&answer), Some(limit));
-        let mistake =
-            self.statistics.count_call(context, limit, op, accepted, incidents, || now, cause);
+        let mistake = self.calls().add_call(context, limit, op, accepted, incidents, || now, cause);
         Report { event: mistake, ..Report::of_local(answer) }
     }
 
@@ -226,7 +250,7 @@ impl Limiter {
             self.denial_cause(limit, report.decided_by, is_blocked)
         };
         let is_accepted = |decision: &Decision| decision.is_accepted();
-        self.statistics.count(context, Some(limit), op, report, is_accepted, || now, cause)
+        self.calls().add_report(context, Some(limit), op, report, is_accepted, || now, cause)
     }
 
     /// Whether a client is blocked whose call was denied. Asks the store once more: the answer to `consume()` does not

@@ -4,7 +4,7 @@ use super::limiter::Limiter;
 use crate::guard::{Event, Guard, NoAnswer, Report, answers_to};
 use crate::identifier::Identifier;
 use crate::limit::{Limit, Op};
-use crate::statistics::{CallContext, RecordHandle};
+use crate::statistics::{CallContext, Outcome, RecordHandle};
 use crate::store::{Answer, Key, KeyHash, Request, Store, Time};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -98,7 +98,7 @@ impl<'a> Member<'a> {
     /// Counts what happened in a call on the limit beside its answer.
     #[cold]
     pub(super) fn count_incidents(&self, report: &Report) {
-        self.limiter.statistics.count_incidents(self.context(), report);
+        self.limiter.calls().add_uncharged(self.context(), report);
     }
 
     /// Whether a store on this host would accept the call.
@@ -120,7 +120,7 @@ impl<'a> Member<'a> {
             return None;
         }
         if lacked_room {
-            self.limiter.statistics.count_evicted(self.context());
+            self.limiter.statistics.add_incident(self.context(), Outcome::Evicted);
         }
         Some(decision.expires_at)
     }

@@ -27,10 +27,10 @@ mod together;
 pub use crate::guard::{DecidedBy, Event, Host, Report, ServerStatus, forget_server};
 pub use crate::mapped::FileSettings;
 pub use crate::statistics::{
-    CallContext, CallsOfMinute, DenialCause, DenialReason, DeniedBy, InferredName,
-    LONGEST_IDENTIFIER, LimitName, LimitStatistics, ListedBlock, LoggedDenial, Outcome,
-    RecordHandle, Statistics, Status, TableStatus, describe_likely_proxy, infer_name, prometheus,
-    unix_time,
+    CallContext, CallStatistics, CallsOfMinute, DenialCause, DenialReason, DeniedBy, Incidents,
+    InferredName, LONGEST_IDENTIFIER, LimitName, LimitStatistics, ListedBlock, LoggedDenial,
+    Outcome, RecordHandle, Statistics, StatisticsFile, Status, TableStatus, describe_likely_proxy,
+    infer_name, prometheus, unix_time,
 };
 pub use crate::store::KeyHash;
 

@@ -13,8 +13,12 @@ use super::limit_decision::{LimitDecision, Origin};
 use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
 use super::storage_argument::Backend;
+use crate::clock::boot_time;
 use crate::limit::{Limit, Op, SECOND, TokenBucket, duration_from_seconds};
-use crate::limiter::{DecidedBy, DecisionFlags, DenialCause, DeniedBy, FlaggedDecision, Limiter};
+use crate::limiter::{
+    CallStatistics, DecidedBy, DecisionFlags, DenialCause, DeniedBy, FlaggedDecision, Incidents,
+    Limiter,
+};
 use ext_php_rs::ffi;
 use std::rc::Rc;
 
@@ -258,7 +262,10 @@ fn consume_php_storage(call: &Call, method: &str, cost: u64) -> Result<FlaggedDe
         let settings = globals.settings();
         let cause = || DenialCause::new(&limit.into(), DeniedBy::Store, false, settings.enforce);
         let accepted = accepted.as_ref().ok().copied();
-        globals.statistics().count_call(&this.context(), &settings, accepted, cause);
+        let calls = CallStatistics { statistics: &globals.statistics(), settings: &settings };
+        // Without the limit no mistake is noticed.
+        let (op, none) = (Op::Take { cost }, Incidents::NONE);
+        let _ = calls.add_call(&this.context(), None, &op, accepted, none, boot_time, cause);
         settings.enforce
     })?;
     let decision = php_storage::decision(&limit, cost, accepted?);

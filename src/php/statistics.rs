@@ -136,7 +136,7 @@ fn row(limit: &LimitStatistics, track: bool) -> PhpArray {
     }
     let mut most_denied = PhpArray::new();
     for (identifier, count) in limit.denied.iter().filter(|_| track).take(MAX_DENIED) {
-        most_denied.put(identifier, i64::from(*count));
+        most_denied.put(identifier, *count);
     }
     row.put(b"most_denied", most_denied);
     row

@@ -4,8 +4,9 @@
 //! Entries lie in [sets](super::tagged_set), found by a keyed hash. A full set gives up the block that ends first.
 
 use super::context::CallContext;
-use super::denied::{LONGEST_IDENTIFIER, hash};
+use super::denial_log::LONGEST_IDENTIFIER;
 use super::inferred_name::infer_name;
+use super::keyed_hash::hash;
 use super::records::LONGEST_NAME;
 use super::tagged_set::{self, Place, TaggedSet};
 use crate::identifier::{Identifier, client_identifier};

@@ -1,16 +1,17 @@
-//! Which calls were denied lately, and why: an entry for each client, limit and cause.
+//! Which calls were denied lately, and why: an entry for each client, limit and cause. The clients that were denied most are
+//! derived from the entries.
 //!
 //! Denials of one client by one limit for one cause are one entry while less than [`EPISODE`] lies between them, so a
 //! client that hammers takes one entry. Entries lie in sets, found by a keyed hash. A full set gives up the
-//! oldest entry of the limit that has most of them there: a flood on one limit leaves the entries of others. While clients
-//! come so fast that entries would not last for [`KEPT`], one in [`ADMITTED`] of the new ones gets an entry.
+//! oldest entry of the limit that has most of them there: a flood on one limit leaves the entries of others, and room for new
+//! ones. While clients come so fast that entries would not last for [`KEPT`], one in [`ADMITTED`] of the new ones of that limit
+//! gets an entry.
 //!
 //! An entry's tag is the hash of all that does not change in it ([`tagged_set`](super::tagged_set)).
 
 use super::context::CallContext;
-use super::denied::LONGEST_IDENTIFIER;
 use super::limit_statistics::LimitName;
-use super::records::{Record, RecordHandle, Records};
+use super::records::{RecordHandle, Records};
 use super::tagged_set::{self, Place, TaggedSet};
 use crate::guard::DecidedBy;
 use crate::identifier::Identifier;
@@ -20,6 +21,7 @@ use crate::store::LimitKind;
 use portable_atomic::{AtomicU64, Ordering};
 use siphasher::sip::SipHasher13;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::hash::Hasher;
 
 /// Denials that lie so far apart, in nanoseconds, are not one entry.
@@ -28,6 +30,13 @@ const EPISODE: u64 = 600 * SECOND;
 const KEPT: u64 = 3_600 * SECOND;
 /// One new entry of so many takes the place of a younger one.
 const ADMITTED: u64 = 16;
+/// After so long without a denial an entry counts for half as much among those of the clients that were denied most, in
+/// nanoseconds.
+const HALF_LIFE: u64 = 3_600 * SECOND;
+/// The most clients of a limit that are said to be denied most.
+const MOST_DENIED: usize = 64;
+/// The longest identifier that is kept, in bytes.
+pub const LONGEST_IDENTIFIER: usize = 96;
 
 /// What decided that a call is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,7 +241,7 @@ impl<'a> DenialLog<'a> {
             place.entry.count.fetch_add(weight.into(), Ordering::Relaxed);
             // Each time: processes that wrote different entries here at once have left a mix of them.
             place.entry.write(facts, identifier);
-        } else if let Some(place) = choose(set, now) {
+        } else if let Some(place) = choose(set, handle, now) {
             // If another process is faster, this denial has no entry.
             place.begin(tag, now, |entry| {
                 entry.first_at.store(now, Ordering::Relaxed);
@@ -247,6 +256,28 @@ impl<'a> DenialLog<'a> {
         let mut denials: Vec<_> = self.places().filter_map(|place| self.read(&place)).collect();
         denials.sort_by_key(|denial| Reverse(denial.last_at));
         denials
+    }
+
+    /// The identifiers that each limit denied most until `now`, and about how often, the most often first.
+    pub fn most_denied(self, now: u64) -> BTreeMap<LimitName, Vec<(Vec<u8>, u64)>> {
+        let mut counts = BTreeMap::<_, u64>::new();
+        for denial in self.snapshot() {
+            let half_lives = now.saturating_sub(denial.last_at) / HALF_LIFE;
+            let count = denial.count >> half_lives.min(63);
+            if count > 0 && !denial.identifier.is_empty() {
+                let sum = counts.entry((denial.limit, denial.identifier)).or_default();
+                *sum = sum.saturating_add(count);
+            }
+        }
+        let mut by_limit = BTreeMap::<_, Vec<_>>::new();
+        for ((limit, identifier), count) in counts {
+            by_limit.entry(limit).or_default().push((identifier, count));
+        }
+        for denied in by_limit.values_mut() {
+            denied.sort_by_key(|(_, count)| Reverse(*count));
+            denied.truncate(MOST_DENIED);
+        }
+        by_limit
     }
 
     /// Forgets the denials by some limits, and those of limits that have lost their records.
@@ -282,8 +313,8 @@ fn find(set: &DenialSet, tag: u64, now: u64) -> Option<Place<'_, LoggedEntry>> {
     set.places().find(|place| place.has_tag(tag) && is_recent(place))
 }
 
-/// The place for a new entry; none if there is none for it.
-fn choose(set: &DenialSet, now: u64) -> Option<Place<'_, LoggedEntry>> {
+/// The place for a new entry of this limit; none if there is none for it.
+fn choose(set: &DenialSet, own: RecordHandle, now: u64) -> Option<Place<'_, LoggedEntry>> {
     let free = set.places().find(Place::is_free);
     if free.is_some() {
         return free;
@@ -293,17 +324,17 @@ fn choose(set: &DenialSet, now: u64) -> Option<Place<'_, LoggedEntry>> {
     let order = |place: &Place<'_, _>| (of_limit(limit(place)), Reverse(place.time()));
     let place = set.places().max_by_key(order)?;
     // The time in nanoseconds is as good as a random number.
-    let is_admitted = now.saturating_sub(place.time()) >= KEPT
+    let is_admitted = of_limit(own) < of_limit(limit(&place))
+        || now.saturating_sub(place.time()) >= KEPT
         || now.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & (ADMITTED - 1) == 0;
     is_admitted.then_some(place)
 }
 
-/// Notes `weight` denials of a client in the log, and among the identifiers that are denied most if it may be kept.
+/// Notes `weight` denials of a client in the log, with its identifier if it may be kept.
 #[cold]
 #[inline(never)]
 pub fn note_denied(
     region: &Region,
-    record: &Record,
     context: &CallContext<'_>,
     track: bool,
     weight: u32,
@@ -316,9 +347,6 @@ pub fn note_denied(
         Identifier::Plain(identifier) => identifier,
         Identifier::Client { name, id } => join([name, b":", id], &mut joined),
     };
-    if track {
-        Records::new(region).note_denied(record, weight, identifier, now);
-    }
     DenialLog::new(region).note(context.record.get(), identifier, cause, weight, now);
 }
 

@@ -14,8 +14,7 @@ const SHARE: u64 = 90;
 pub fn describe_likely_proxy(name: &[u8], limit: &LimitStatistics) -> Option<String> {
     let mut by_client: HashMap<&str, u64> = HashMap::new();
     for (identifier, count) in &limit.denied {
-        *by_client.entry(find_client(identifier).unwrap_or_default()).or_default() +=
-            u64::from(*count);
+        *by_client.entry(find_client(identifier).unwrap_or_default()).or_default() += *count;
     }
     let all: u64 = by_client.values().sum();
     let (client, denials) = by_client.into_iter().max_by_key(|(_, denials)| *denials)?;
@@ -51,7 +50,7 @@ fn find_client(identifier: &[u8]) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn describe(denied: &[(&str, u32)]) -> Option<String> {
+    fn describe(denied: &[(&str, u64)]) -> Option<String> {
         let denied = denied.iter().map(|(id, count)| (id.as_bytes().to_vec(), *count)).collect();
         describe_likely_proxy(b"login", &LimitStatistics { denied, ..Default::default() })
     }

@@ -36,7 +36,7 @@ pub struct LimitStatistics {
     /// How often each [`Outcome`] occurred, in their order.
     pub outcomes: OutcomeCounts,
     /// Identifiers and about how often they were denied, the most often first.
-    pub denied: Vec<(Vec<u8>, u32)>,
+    pub denied: Vec<(Vec<u8>, u64)>,
     /// Those of the outcomes that were counted by a name that was inferred from identifiers: a client may have made it
     /// up.
     pub inferred: OutcomeCounts,
@@ -57,12 +57,5 @@ impl LimitStatistics {
             sum.denied += more.denied;
             sum.would_deny += more.would_deny;
         }
-        for (identifier, count) in other.denied {
-            match self.denied.iter_mut().find(|(known, _)| *known == identifier) {
-                Some((_, sum)) => *sum = sum.saturating_add(count),
-                None => self.denied.push((identifier, count)),
-            }
-        }
-        self.denied.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     }
 }

@@ -1,11 +1,10 @@
-//! What the processes of a host count together: for each limit the outcomes of its calls, and the identifiers that
-//! were denied most.
+//! What the processes of a host count together: for each limit the outcomes of its calls.
 //!
 //! A limit has one of [`RECORDS`] records, found by a hash of its prefix and name, until its counts are reset (see [`claimed`]). The
 //! last record is shared by all limits that find no free one. Outcomes are counted in one of several stripes, so that
 //! processes do not wait for each other's cache lines.
 
-use super::denied::{DeniedIdentifiers, HALF_LIFE, hash};
+use super::keyed_hash::hash;
 use super::limit_statistics::{LimitName, LimitStatistics};
 use super::minutes::{CallsOfMinute, Minutes};
 use super::name_source::NameSource;
@@ -97,11 +96,8 @@ impl Stripe {
 pub struct Record {
     prefix: SharedText<{ LONGEST_PREFIX / 8 }>,
     name: SharedText<{ LONGEST_NAME / 8 }>,
-    /// How many half-lives after the boot the denials were last halved.
-    halved_at: AtomicU64,
     minutes: Minutes,
     stripes: [Stripe; STRIPES],
-    denied: DeniedIdentifiers,
 }
 
 // SAFETY: consists of atomics, of which any bits are a value.
@@ -139,20 +135,6 @@ impl Record {
         }
         sums
     }
-
-    /// Halves the denials of identifiers if that is due at `now`. A process that is killed meanwhile leaves some as
-    /// they were.
-    fn age_denials(&self, now: u64) {
-        let (seen, due) = (self.halved_at.load(Ordering::Relaxed), now / HALF_LIFE);
-        let is_due = due > seen
-            && self
-                .halved_at
-                .compare_exchange(seen, due, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok();
-        if is_due {
-            self.denied.halve(due - seen);
-        }
-    }
 }
 
 impl Contents for Record {
@@ -161,7 +143,6 @@ impl Contents for Record {
         let counters = self.stripes.iter().flat_map(|stripe| &stripe.outcomes);
         counters.for_each(|counter| counter.store(0, Ordering::Relaxed));
         self.minutes.clear();
-        self.denied.clear();
     }
 }
 
@@ -234,14 +215,8 @@ impl<'a> Records<'a> {
         claimed::id(hash(self.region.secret(), &text))
     }
 
-    /// Counts a denial of this weight (see [`Stripe::weigh_denial`]) for an identifier, at `now` since the boot.
-    pub fn note_denied(self, record: &Record, weight: u32, identifier: &[u8], now: u64) {
-        record.age_denials(now);
-        record.denied.note(self.region.secret(), weight, identifier);
-    }
-
-    /// What was counted until `now`, in the order of the limits' prefixes and names. The limits that share
-    /// a record come last.
+    /// What was counted until `now`, in the order of the limits' prefixes and names, without the identifiers that were
+    /// denied. The limits that share a record come last.
     pub fn snapshot(self, now: u64) -> Vec<(LimitName, LimitStatistics)> {
         let mut all: Vec<(LimitName, LimitStatistics)> = Vec::new();
         for (i, record, name) in self.used() {
@@ -250,12 +225,10 @@ impl<'a> Records<'a> {
             if outcomes == [0; OUTCOMES] || !is_whole {
                 continue;
             }
-            record.age_denials(now);
-            let denied = record.denied.snapshot(self.region.secret());
             let is_inferred = NameSource::is_inferred(i, self.records.len());
             let inferred = if is_inferred { outcomes } else { [0; OUTCOMES] };
             let minutes = record.minutes.snapshot(now, decided(&outcomes)).to_vec();
-            let new = LimitStatistics { outcomes, denied, inferred, minutes };
+            let new = LimitStatistics { outcomes, inferred, minutes, denied: Vec::new() };
             // A name may be given in one place of the code and inferred in another.
             match all.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, known)) => known.add(new),

@@ -7,103 +7,19 @@ use super::inferred_name::infer_name;
 use super::limit_statistics::{LimitName, LimitStatistics};
 use super::name_source::NameSource;
 use super::outcome::Outcome;
-use super::records::{FILE_SIZE, LONGEST_NAME, Record, RecordHandle, Records};
+use super::records::{LONGEST_NAME, Record, RecordHandle, Records};
+use super::statistics_file::StatisticsFile;
 use super::watch::{self, LimitNumbers, Watch};
 use crate::clock::{boot_time, coarse_time};
 use crate::error::Error;
 use crate::guard::Event;
 use crate::identifier::Identifier;
 use crate::limit::Limit;
-use crate::mapped::{self, FileSettings, Location, Purpose, Region};
+use crate::mapped::Region;
 use crate::settings::Settings;
-use crate::store::{KeyHash, Store};
-use std::cell::{Cell, RefCell};
-use std::path::Path;
+use crate::store::KeyHash;
+use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-/// The file's name, which no DSN can name.
-const NAME: &str = ".statistics";
-/// After this many calls a process checks that its file is the one that other processes open, and opens
-/// that one if not.
-const CHECK_EVERY: u32 = 1_024;
-/// Of the limiters that a process asks for the first time, the key of each third is watched, if that can be. Not of each
-/// second: two limits may be asked in turn.
-const WATCH_EVERY: u32 = 3;
-
-/// Counts the [`StatisticsFile`]s of this process: each thread has one.
-static FILES: AtomicU32 = AtomicU32::new(0);
-
-/// The file in which the workers of a host count together.
-///
-/// Without the file nothing is counted, and decisions are made all the same.
-pub struct StatisticsFile {
-    location: Location,
-    /// Tells the threads of a process apart, which count in different stripes.
-    thread: u32,
-    /// The stripe of every record that this thread counts in. A forked child uses its parent's until its
-    /// next check.
-    stripe: Cell<u32>,
-    region: RefCell<Option<Region>>,
-    /// Why there is no region.
-    error: RefCell<Option<Error>>,
-    has_looked_for_others: Cell<bool>,
-    calls_until_check: Cell<u32>,
-    /// How many limiters are asked for the first time before a key is watched.
-    limiters_until_watch: Cell<u32>,
-    /// From when on this process notes limits for the watch, by the coarse clock.
-    watch_from: Cell<u64>,
-}
-
-impl StatisticsFile {
-    /// The file in the directory of `files`. The first call opens it.
-    pub fn new(files: &FileSettings) -> Self {
-        Self {
-            location: Location::new(
-                &FileSettings { size: FILE_SIZE, ..files.clone() },
-                NAME,
-                Purpose::Statistics,
-            ),
-            thread: FILES.fetch_add(1, Ordering::Relaxed),
-            stripe: Cell::new(0),
-            region: RefCell::new(None),
-            error: RefCell::new(None),
-            has_looked_for_others: Cell::new(false),
-            calls_until_check: Cell::new(0),
-            limiters_until_watch: Cell::new(0),
-            watch_from: Cell::new(0),
-        }
-    }
-
-    /// The directory that holds the file, as the directive names it.
-    pub fn path(&self) -> &Path {
-        &self.location.base
-    }
-
-    /// Notes that limits have changed: while other processes may still use the old ones, there are not two limits.
-    pub fn note_changed_limits(&self) {
-        self.watch_from.set(coarse_time() + watch::CHANGE);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn open(&self) {
-        self.calls_until_check.set(CHECK_EVERY);
-        self.stripe.set(self.thread.wrapping_add(std::process::id()));
-        let mut region = self.region.borrow_mut();
-        if region.as_ref().is_none_or(Region::is_stale) {
-            // Unmapped first, so that a process never maps two files.
-            region.take();
-            match mapped::open(&self.location) {
-                Ok(opened) => {
-                    *region = Some(opened);
-                    self.error.take();
-                }
-                Err(error) => drop(self.error.replace(Some(error))),
-            }
-        }
-    }
-}
 
 /// Counts the calls of the limits below one prefix.
 pub struct Statistics {
@@ -131,11 +47,10 @@ impl Statistics {
         Self { file, prefix, warn_of_mistakes, last }
     }
 
-    /// Counts how a call ended that was not denied, or what happened in it. A `limit` is compared with others on the
-    /// identifier, now and then; the limits of accepted calls are enough for that. Returns the warning of a likely
-    /// mistake.
+    /// Adds how a call ended that was not denied. A `limit` is compared with others on the identifier, now and then. Returns
+    /// the warning of a likely mistake.
     #[inline(always)]
-    pub fn count(
+    pub fn add_outcome(
         &self,
         context: &CallContext<'_>,
         limit: Option<&Limit>,
@@ -143,14 +58,20 @@ impl Statistics {
         now: impl FnOnce() -> u64,
     ) -> Option<Box<Event>> {
         self.with_record(context, limit, now, |_, record, _| {
-            record.stripe(self.file.stripe.get()).count(outcome);
+            record.stripe(self.file.stripe()).count(outcome);
         })
     }
 
-    /// Counts a call that was denied, as [`count`](Self::count) does. `now` and `cause` are asked once the record is
+    /// Adds what happened in a call beside its answer. No mistake shows there.
+    #[cold]
+    pub fn add_incident(&self, context: CallContext<'_>, outcome: Outcome) {
+        let _ = self.add_outcome(&context, None, outcome, boot_time);
+    }
+
+    /// Adds a call that was denied, as [`add_outcome`](Self::add_outcome) does. `now` and `cause` are asked once the record is
     /// found, `cause` only for a denial that is noted in the log.
     #[inline(always)]
-    pub fn count_denied(
+    pub fn add_denial(
         &self,
         context: &CallContext<'_>,
         limit: Option<&Limit>,
@@ -159,31 +80,15 @@ impl Statistics {
         cause: impl FnOnce() -> DenialCause,
     ) -> Option<Box<Event>> {
         self.with_record(context, limit, now, |region, record, now| {
-            let stripe = record.stripe(self.file.stripe.get());
+            let stripe = record.stripe(self.file.stripe());
             let outcome = if settings.enforce { Outcome::Denied } else { Outcome::DryRunDenied };
             let before = stripe.count(outcome);
             let weight = stripe.weigh_denial(before, now);
             if weight > 0 {
                 let track = settings.track_identifiers;
-                note_denied(region, record, context, track, weight, now, &cause());
+                note_denied(region, context, track, weight, now, &cause());
             }
         })
-    }
-
-    /// Counts a call that was accepted, denied or, with `None`, failed.
-    pub fn count_call(
-        &self,
-        context: &CallContext<'_>,
-        settings: &Settings,
-        accepted: Option<bool>,
-        cause: impl FnOnce() -> DenialCause,
-    ) {
-        // Without the limit no mistake is noticed.
-        let _ = match accepted {
-            Some(true) => self.count(context, None, Outcome::Accepted, boot_time),
-            Some(false) => self.count_denied(context, None, settings, boot_time, cause),
-            None => self.count(context, None, Outcome::Failed, boot_time),
-        };
     }
 
     /// Runs `work` on the record that counts the calls of a limit, if there is a file, with the time of the call.
@@ -195,29 +100,25 @@ impl Statistics {
         now: impl FnOnce() -> u64,
         work: impl FnOnce(&Region, &Record, u64),
     ) -> Option<Box<Event>> {
-        match self.file.calls_until_check.get() {
-            0 => self.check(context.key_hash.get()),
-            left => self.file.calls_until_check.set(left - 1),
+        if self.file.is_check_due() {
+            self.check(context.key_hash.get());
         }
-        let region = self.file.region.borrow();
+        let region = self.file.region();
         let region = region.as_ref()?;
         let records = Records::new(region);
         let known = records.get(context.record.get());
         // `check()` may be given another client and another limit each time.
-        if known.is_none() || matches!(context.identifier, Identifier::Client { .. }) {
-            self.watch_some(region, context.key_hash.get());
+        let is_first = known.is_none() || matches!(context.identifier, Identifier::Client { .. });
+        if is_first && self.file.is_watch_due() {
+            self.watch(region, context.key_hash.get());
         }
         if let Some(record) = known.or_else(|| self.find(records, context)) {
             let now = now();
             record.note_minute(now);
             work(region, record, now);
         }
-        match limit {
-            Some(limit) if Watch::in_file(region).is_on(context.key_hash.get()) => {
-                self.note_limit(region, context, limit)
-            }
-            _ => None,
-        }
+        let watched = limit.filter(|_| Watch::in_file(region).is_on(context.key_hash.get()))?;
+        self.note_limit(region, context, watched)
     }
 
     /// Opens the file of other processes, and watches the key of this call if no process watches one.
@@ -225,22 +126,9 @@ impl Statistics {
     #[inline(never)]
     fn check(&self, key: KeyHash) {
         self.file.open();
-        if let Some(region) = &*self.file.region.borrow() {
+        if let Some(region) = &*self.file.region() {
             self.watch(region, key);
         }
-    }
-
-    /// Watches the key of a limiter's first call, of some limiters.
-    #[inline]
-    fn watch_some(&self, region: &Region, key: KeyHash) {
-        let until_watch = &self.file.limiters_until_watch;
-        until_watch.set(match until_watch.get() {
-            0 => {
-                self.watch(region, key);
-                WATCH_EVERY - 1
-            }
-            left => left - 1,
-        });
     }
 
     fn watch(&self, region: &Region, key: KeyHash) {
@@ -260,8 +148,8 @@ impl Statistics {
         limit: &Limit,
     ) -> Option<Box<Event>> {
         let (watch, now) = (Watch::in_file(region), coarse_time());
-        let is_quiet = !self.warn_of_mistakes || now < self.file.watch_from.get();
-        let own = LimitNumbers::of(limit).filter(|_| !is_quiet)?;
+        let is_noted = self.warn_of_mistakes && self.file.is_watched(now);
+        let own = LimitNumbers::of(limit).filter(|_| is_noted)?;
         let other = watch.note(context.key_hash.get(), own, now)?;
         // A whole identifier may be a person's, and is not for the log.
         let inferred = || match infer_name(context.identifier) {
@@ -271,21 +159,6 @@ impl Statistics {
         let name = context.name.unwrap_or_else(inferred);
         let is_due = watch.claim_warning(region.secret(), name, now);
         is_due.then(|| Event::from_warning(watch::warning(name, own, other)))
-    }
-
-    /// Returns a warning if this process is root's and another user has a table of this store's name: a reset or a block
-    /// is meant for that table. Looks once in a process.
-    pub fn warn_of_other_users(&self, store: &dyn Store) -> Option<Box<Event>> {
-        if !self.warn_of_mistakes || self.file.has_looked_for_others.get() {
-            return None;
-        }
-        let users = store.other_users()?;
-        self.file.has_looked_for_others.set(true);
-        let user = users.first()?;
-        Some(Event::from_warning(format!(
-            "This process is root's and uses root's own table; user {user} has another one of this name: run as \
-             that user (sudo -u '#{user}')"
-        )))
     }
 
     /// Finds the record that counts the calls of a limit.
@@ -335,19 +208,27 @@ impl Statistics {
 
     /// Why nothing is counted, if that is so.
     pub fn error(&self) -> Option<Error> {
-        self.file.open();
-        self.file.error.borrow().clone()
+        self.file.error()
     }
 
     /// Runs `work` on the file that other processes use, if there is one.
     fn in_file<T>(&self, work: impl FnOnce(&Region) -> T) -> Option<T> {
         self.file.open();
-        self.file.region.borrow().as_ref().map(work)
+        self.file.region().as_ref().map(work)
     }
 
     /// What is counted so far, under all prefixes.
     pub fn snapshot(&self) -> Vec<(LimitName, LimitStatistics)> {
-        self.in_file(|it| Records::new(it).snapshot(boot_time())).unwrap_or_default()
+        self.in_file(|region| {
+            let now = boot_time();
+            let mut limits = Records::new(region).snapshot(now);
+            let mut denied = DenialLog::new(region).most_denied(now);
+            for (name, limit) in &mut limits {
+                limit.denied = denied.remove(name).unwrap_or_default();
+            }
+            limits
+        })
+        .unwrap_or_default()
     }
 
     /// What was denied lately, under all prefixes, the latest first.

@@ -4,8 +4,12 @@
 //! call now and then, and more often that of a limiter's first call, if the place is free. For the next calls on it, of all
 //! processes, the numbers of their limits are noted. A limit that changes is seen as A, then B; only two limits are seen as
 //! A, then B, then A again.
+//!
+//! Tried: places in each process, which would need no atomics. The file has to remember what was warned of in any case, and
+//! two limits that are called in turn by ten workers, ten times a minute in all, were then seen after an hour or never: by the
+//! host's places after three minutes. Programs that make one call and end would never be seen.
 
-use super::denied::hash;
+use super::keyed_hash::hash;
 use crate::dsn::sanitize;
 use crate::limit::{Limit, SECOND, describe_seconds};
 use crate::mapped::{Mappable, Region, WATCH_AT};

@@ -8,7 +8,7 @@ namespace TokenBucket;
  *
  * Denials of one client by one limit for one cause are one entry until ten minutes pass without one. There is room for 8,192
  * entries. A full log gives up the oldest of the limit that has most; while clients come so fast that entries would not last for an
- * hour, one new entry in sixteen is kept. reset_statistics() empties the log, and so does a boot.
+ * hour, one new entry of that limit in sixteen is kept. reset_statistics() empties the log, and so does a boot.
  *
  * - name: the limit's, as in statistics()
  * - identifier: cut at 96 bytes; null with token_bucket.track_identifiers=0

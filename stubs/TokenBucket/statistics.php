@@ -27,8 +27,8 @@ namespace TokenBucket;
  * - evictions: calls that found no free slot in shared memory: a bucket in use was evicted for them, or they were denied
  *   although their client is new
  * - most_denied: the identifiers that were denied most, and about how often; at most 16, the most first, cut at 96
- *   bytes. Exact where fewer than a thousand calls a second are denied; halved once an hour. Empty with token_bucket.track_identifiers=0. As in every
- *   PHP array, an identifier of digits is an int
+ *   bytes. The sums of what denials() returns, where an entry counts for half as much with each full hour since its last denial. Empty with
+ *   token_bucket.track_identifiers=0. As in every PHP array, an identifier of digits is an int
  *
  * @param string|null $prefix the prefix. Null: the current token_bucket.prefix. `'*'`: all prefixes; the result is then an array
  *     of such arrays by prefix, where `'*'` has the limits without a place of their own

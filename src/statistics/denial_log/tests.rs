@@ -110,6 +110,14 @@ fn flood_on_one_limit_leaves_the_entries_of_another() {
 }
 
 #[test]
+fn flood_on_one_limit_leaves_room_for_new_entries_of_another() {
+    let log = TestLog::new(1);
+    (0..8).for_each(|n| log.deny("login", &format!("{n}"), 5));
+    (0..4).for_each(|n| log.deny("api", &format!("{n}"), 6));
+    assert_eq!((log.count_of("api"), log.count_of("login")), (4, 4));
+}
+
+#[test]
 fn few_new_entries_take_the_place_of_young_ones_and_any_that_of_old_ones() {
     let log = TestLog::new(1);
     (0..8).for_each(|n| log.deny("login", &format!("first {n}"), 5));
@@ -184,4 +192,31 @@ fn denials_of_limits_that_are_reset_are_forgotten() {
     assert_eq!(log.denials(), [], "the limit has lost its record");
     log.deny("login", "b", 6);
     assert_eq!(log.denials(), [row("b", 1, 6, 6)]);
+}
+
+#[test]
+fn most_denied_are_the_clients_of_all_entries_and_an_entry_counts_half_after_each_hour_without_a_denial()
+ {
+    let log = TestLog::new(64);
+    let most_denied = |now| {
+        let all = log.log().most_denied(now).into_values().flatten();
+        all.map(|(client, count)| (String::from_utf8(client).unwrap(), count)).collect::<Vec<_>>()
+    };
+    let row = |client: &str, count| (client.to_owned(), count);
+    let (limit, began) = (log.limit("login"), 70 * HALF_LIFE);
+    let blocked = DenialCause { reason: DenialReason::Blocked, ..cause(5) };
+    for (client, cause, weight) in
+        [("old", cause(5), 60), ("old", blocked, 20), ("", cause(5), 900), ("other", cause(5), 70)]
+    {
+        log.log().note(limit, client.as_bytes(), &cause, weight, began);
+    }
+    assert_eq!(most_denied(began + HALF_LIFE - 1), [row("old", 80), row("other", 70)]);
+    assert_eq!(most_denied(began + HALF_LIFE), [row("old", 40), row("other", 35)]);
+    let later = began + 2 * HALF_LIFE;
+    log.log().note(limit, b"new", &cause(5), 41, later);
+    assert_eq!(most_denied(later), [row("new", 41), row("old", 20), row("other", 17)]);
+    assert_eq!(most_denied(began), [row("old", 80), row("other", 70), row("new", 41)], "early");
+    assert_eq!(most_denied(u64::MAX), []);
+    (0..100).for_each(|n| log.deny("api", &format!("{n}"), later));
+    assert_eq!(most_denied(later).len(), MOST_DENIED + 3, "some clients of each limit");
 }
