@@ -243,7 +243,7 @@ impl<W: Word> LeaseKey<'_, W> {
     ) {
         let Some((word, notes, seen)) = self.find_fetching(fetch) else { return };
         let lease = Lease::from_word(seen);
-        level.note(notes, &lease);
+        level.note(notes, &lease, true);
         let valid_until = level.cut(sent + LIFETIME);
         // What was kept of an earlier window has ended with it.
         let is_same_window = fetch.level.is_none_or(|known| known.window == level.window);
@@ -329,7 +329,7 @@ impl<W: Word> LeaseKey<'_, W> {
                 // Fits: at most what it was.
                 false => Lease { tokens: missing.min(lease.tokens.into()) as u32, ..lease },
             };
-            level.note(notes, &noted);
+            level.note(notes, &noted, false);
             if replace(word, seen, noted) {
                 return;
             }

@@ -110,14 +110,16 @@ fn refund_in_another_window_changes_no_lease() {
 }
 
 #[test]
-fn late_refund_never_makes_hits_those_of_a_later_window() {
-    let set = set();
-    let key = LeaseKey { max: 16, ..seven_hits(&set, T + SECOND) };
-    let fetched = fetch(key.take(9, T + 100, LONGEST));
-    // The server has answered the fetch, and then the refund in the next window.
-    key.note_refund(90, &ending(T + 2 * SECOND, 90));
-    key.put(&fetched, 5, ending(T + SECOND, 30), false, T + 101, T + 102);
-    assert_eq!(key.available(T + 103), Some(Taken { level: ending(T + SECOND, 30), rest: 12 }));
+fn batch_is_of_the_window_that_the_server_took_it_from_whatever_a_refund_was_told() {
+    for (refunded, hits) in [(T + SECOND / 2, 30), (T + SECOND, 20), (T + 2 * SECOND, 30)] {
+        let set = set();
+        let key = LeaseKey { max: 16, ..seven_hits(&set, T + SECOND) };
+        let fetched = fetch(key.take(9, T + 100, LONGEST));
+        key.note_refund(20, &ending(refunded, 20));
+        key.put(&fetched, 5, ending(T + SECOND, 30), false, T + 101, T + 102);
+        let level = ending(T + SECOND, hits);
+        assert_eq!(key.available(T + 103), Some(Taken { level, rest: 12 }));
+    }
 }
 
 #[test]
