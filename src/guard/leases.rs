@@ -9,7 +9,7 @@
 //! is needed by another bucket, is lost to the client and comes back with time.
 //!
 //! Hits end with their window: no window has more hits than its limit, whatever fails. By this host's clock it ends as long after the
-//! *beginning* of the trip as the server says that it lasts, so never later than on the server. What goes back to the server names the
+//! *beginning* of the trip as the server says that it lasts, so no later than on the server. What goes back to the server names the
 //! window that was charged, and is forgotten there once that has ended.
 //!
 //! The batch begins at one token and doubles when it is used up within [`LIFETIME`], so a bucket without that many calls never
@@ -182,6 +182,8 @@ impl<W: Word> LeaseKey<'_, W> {
                     }
                     continue;
                 }
+                // Brings no more than the token of its own call: an empty window, say, denies calls side by side.
+                LeaseState::BeingFetched if lease.batch == 0 => return Step::Ask,
                 LeaseState::BeingFetched => return Step::Await(seen as u32),
                 LeaseState::TooFew => (lease.next_batch(now), lease.tokens, 0),
                 LeaseState::Ended => (lease.next_batch(now), 0, lease.tokens),

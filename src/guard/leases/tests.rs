@@ -83,6 +83,9 @@ fn batch_falls_to_what_was_used_and_the_rest_goes_back() {
 fn one_process_fetches_and_the_others_wait_or_ask_for_themselves() {
     let set = set();
     let key = key(&set, 7, 8);
+    let alone = fetch(key.take(1, T - 2, LONGEST));
+    assert_eq!(key.take(1, T - 2, LONGEST), Step::Ask, "it brings nothing for others");
+    key.put(&alone, 0, full(T), false, T - 1, T - 1);
     let first = fetch(key.take(1, T, LONGEST));
     assert!(matches!(key.take(1, T + 1, LONGEST), Step::Await(_)));
     assert!(matches!(key.take(1, T + LONGEST, LONGEST), Step::Await(_)));

@@ -217,7 +217,7 @@ fn process_without_leases_asks_the_server() {
 #[test]
 fn call_waits_for_the_batch_of_another_process_with_half_of_its_time() {
     let folder = Folder::new();
-    let process = process(&folder);
+    let process = after_calls(&folder, 1);
     let timeouts = Timeouts { connect: Duration::from_secs(60), ..TIMEOUTS };
     let report = with_request(&limit(), TAKE, |request| {
         let (now, longest) = (boot_time(), timeouts.longest());
@@ -228,7 +228,7 @@ fn call_waits_for_the_batch_of_another_process_with_half_of_its_time() {
         assert!(matches!(step, Some(Step::Fetch(_))));
         decide(&process.guard, &Request { timeouts: &timeouts, ..*request }, now)
     });
-    assert_eq!(decided(&report), (DecidedBy::Store, 99));
+    assert_eq!(decided(&report), (DecidedBy::Store, 98));
     let asked = process.server.asked.take();
     let [(op, left)] = asked.as_slice() else { panic!("{asked:?}") };
     assert_eq!(*op, TAKE);
