@@ -142,10 +142,14 @@ pub fn usage(region: &Region) -> TableUsage {
 impl LeaseKey<'_> {
     /// A hash of the limit. Two different limits have the same with a chance of one in 512. None if the limit has no leases.
     pub fn limit_hash(limit: &Limit) -> Option<u32> {
-        let mut hasher = SipHasher13::new();
-        limit.hash(&mut hasher);
-        let hash = hasher.finish() as u32 & ((1 << LIMIT_BITS) - 1);
-        (!matches!(limit, Limit::SlidingWindow(_))).then_some(hash)
+        match limit {
+            Limit::TokenBucket(_) | Limit::FixedWindow(_) | Limit::CalendarWindow(_) => {
+                let mut hasher = SipHasher13::new();
+                limit.hash(&mut hasher);
+                Some(hasher.finish() as u32 & ((1 << LIMIT_BITS) - 1))
+            }
+            Limit::SlidingWindow(_) => None,
+        }
     }
 
     /// Sleeps while the lease's word ends with these bits, `at_most` this long.
