@@ -110,7 +110,7 @@ settings! {
     on_error: OnError = c"fallback", Section, parse_on_error;
     /// Whether a denial denies. In a dry run it is only counted.
     enforce: bool = c"1", Section, parse_switch;
-    /// How many tokens of a busy bucket on servers this host takes ahead at most; 0: none.
+    /// How many tokens of a busy bucket or window on servers this host takes ahead at most; 0: none.
     lease: u32 = c"0", Dsn, parse_lease;
     /// How long a call on a server may take.
     timeout_ms: Duration = c"50", Dsn, parse_timeout;

@@ -19,8 +19,8 @@ use loom::thread;
 use modelled::Modelled;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use token_bucket::guard::leases::{Fetch, LeaseKey, Step};
-use token_bucket::mapped::set::{Set, WAYS};
+use token_bucket::guard::leases::{Fetch, LeaseKey, Level, Step};
+use token_bucket::mapped::set::Set;
 use token_bucket::mapped::word::Word;
 
 const SECOND: u64 = 1_000_000_000;
@@ -34,21 +34,37 @@ const MAX: u32 = 8;
 const K: u64 = 7;
 const L: u64 = 9;
 
+/// The words of a lease.
+const WORDS: usize = 4;
+
+/// A bucket that is full at a time.
+const fn level(expires_at: u64) -> Level {
+    Level { expires_at, window: 0, hits: 0 }
+}
+
+/// A window that ends so many seconds from now.
+const fn window(end: u64) -> Level {
+    Level { expires_at: NOW + end * SECOND, window: end, hits: 0 }
+}
+
 /// A host, and where the tokens went that its processes fetched.
 struct Host {
     set: Set<Modelled>,
     fetched: AtomicU32,
     handed_out: AtomicU32,
     returned: AtomicU32,
+    /// Hits of the later of two windows that the server gave to the lease, and hits that the lease handed out as such.
+    given_later: AtomicU32,
+    named_later: AtomicU32,
     /// The call of a process whose answer is still to come.
     unanswered: Mutex<Option<Fetch>>,
 }
 
 impl Host {
     fn new() -> Self {
-        let [fetched, handed_out, returned] = [0; 3].map(AtomicU32::new);
-        let set = Set(std::array::from_fn(|_| Modelled::new(0)));
-        Self { set, fetched, handed_out, returned, unanswered: Mutex::new(None) }
+        let [fetched, handed_out, returned, given_later, named_later] = [0; 5].map(AtomicU32::new);
+        let (set, unanswered) = (Set(std::array::from_fn(|_| Modelled::new(0))), Mutex::new(None));
+        Self { set, fetched, handed_out, returned, given_later, named_later, unanswered }
     }
 
     fn key(&self, tag: u64) -> LeaseKey<'_, Modelled> {
@@ -57,16 +73,27 @@ impl Host {
 
     /// A call for `cost` tokens. If it fetches, the server gives `spare` more. Returns whether it took them from the lease.
     fn call(&self, tag: u64, cost: u32, spare: u32, now: u64) -> bool {
+        self.call_at_level(tag, (cost, spare), level(now), now)
+    }
+
+    /// The same, where the server has a bucket or window at this level.
+    fn call_at_level(&self, tag: u64, (cost, spare): (u32, u32), level: Level, now: u64) -> bool {
         let step = self.key(tag).take(cost, now, LONGEST);
         let is_taken = matches!(step, Step::Taken(_));
-        if is_taken {
+        if let Step::Taken(taken) = &step {
             self.handed_out.fetch_add(cost, SeqCst);
+            if taken.level.window == window(2).window {
+                self.named_later.fetch_add(cost, SeqCst);
+            }
         }
         if let Step::Fetch(fetch) = step {
             self.returned.fetch_add(fetch.left_over, SeqCst);
             self.fetched.fetch_add(cost + spare, SeqCst);
             self.handed_out.fetch_add(cost, SeqCst);
-            self.key(tag).put(&fetch, spare, now, false, now, now);
+            if level.window == window(2).window {
+                self.given_later.fetch_add(spare, SeqCst);
+            }
+            self.key(tag).put(&fetch, spare, level, false, now, now);
         }
         is_taken
     }
@@ -84,22 +111,22 @@ impl Host {
         let fetch = self.unanswered.lock().unwrap().take().unwrap();
         self.fetched.fetch_add(1 + spare, SeqCst);
         self.handed_out.fetch_add(1, SeqCst);
-        self.key(tag).put(&fetch, spare, now, false, NOW, now);
+        self.key(tag).put(&fetch, spare, level(now), false, NOW, now);
     }
 
     /// Gives back what was handed out: to the lease if there is room, else to the server, after which the bucket lacks
     /// `missing` tokens.
     fn give_back(&self, tokens: u32, missing: u64) {
         self.handed_out.fetch_sub(tokens, SeqCst);
-        if self.key(K).give_back(tokens.into(), NOW, |_| missing).is_none() {
+        if self.key(K).give_back(tokens.into(), None, NOW, |_| missing).is_none() {
             self.returned.fetch_add(tokens, SeqCst);
-            self.key(K).note_refund(missing, NOW);
+            self.key(K).note_refund(missing, &level(NOW));
         }
     }
 
     /// How many tokens the words hold.
     fn held(&self) -> u32 {
-        self.set.0[..WAYS / 2].iter().map(|word| word.load() as u32 & 0xfff).sum()
+        self.set.0.iter().step_by(WORDS).map(|word| word.load() as u32 & 0xfff).sum()
     }
 
     fn lost(&self) -> u32 {
@@ -189,11 +216,27 @@ fn reset_ends_a_lease_and_the_batch_on_its_way_to_it() {
 }
 
 #[test]
+fn hits_of_a_window_are_never_named_as_those_of_a_later_one() {
+    let prepare: fn(&Host) = |host| {
+        host.call_at_level(K, (1, 0), window(1), NOW);
+        host.call_at_level(K, (1, 2), window(1), NOW);
+    };
+    let refund: fn(&Host) = |host| host.key(K).note_refund(99, &window(2));
+    let take: fn(&Host) = |host| _ = host.call_at_level(K, (1, 1), window(2), NOW);
+    let fetch: fn(&Host) = |host| _ = host.call_at_level(K, (3, 1), window(2), NOW);
+    explore(prepare, [refund, fetch, take], 3, |host| {
+        let held = host.key(K).available(NOW).filter(|it| it.level.window == window(2).window);
+        let named = host.named_later.load(SeqCst) + held.map_or(0, |it| it.rest);
+        assert!(named <= host.given_later.load(SeqCst));
+    });
+}
+
+#[test]
 fn two_buckets_that_want_the_last_word_hand_out_their_own_tokens() {
-    // Three words are in use, and the lease in the fourth has ended.
+    // One word is in use, and the lease in the other has ended.
     let prepare: fn(&Host) = |host| {
         host.call(L, 1, 2, NOW - 2 * SECOND);
-        (20..23).for_each(|tag| _ = host.call(tag, 1, 1, NOW));
+        host.call(20, 1, 1, NOW);
     };
     let take_k: fn(&Host) = |host| _ = host.call(K, 1, 1, NOW);
     explore(prepare, [take_k, |host| _ = host.call(L, 1, 1, NOW), take_k], 2, |host| {

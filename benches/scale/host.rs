@@ -9,8 +9,10 @@ use token_bucket::guard::leases::{LeaseKey, Step};
 use token_bucket::limit::{Decision, Limit, Op, Span, State, TokenBucket, apply};
 use token_bucket::mapped::set::{Set, WAYS, locate};
 
-/// The sets of a file of leases, and of the denials in a file of a host, at their default sizes.
-const SETS: usize = 8_160;
+/// The sets of a file of leases.
+const LEASE_SETS: usize = 16_352;
+/// The sets of the denials in a file of a host, at its default size.
+const DENIAL_SETS: usize = 8_160;
 /// The longest call with the default time-outs, in nanoseconds.
 const LONGEST_CALL: u64 = 150_000_000;
 
@@ -48,8 +50,8 @@ impl Host {
     pub fn new(has_leases: bool) -> Self {
         let sets = |count: usize| (0..count).map(|_| empty_set()).collect();
         Self {
-            leases: sets(if has_leases { SETS } else { 0 }),
-            denials: sets(SETS),
+            leases: sets(if has_leases { LEASE_SETS } else { 0 }),
+            denials: sets(DENIAL_SETS),
             waiting: HashMap::new(),
             turns: HashMap::new(),
             round_trip: [0; 2],
@@ -91,7 +93,7 @@ impl Host {
 
     fn lease(&self, client: u32, limit: &TokenBucket, max: u32) -> Option<LeaseKey<'_>> {
         let (set, tag) = locate(&self.leases, mix(u64::from(client)))?;
-        Some(LeaseKey { set, tag, limit: LeaseKey::limit_hash(limit), max })
+        Some(LeaseKey { set, tag, limit: LeaseKey::limit_hash(&(*limit).into())?, max })
     }
 
     /// Whether this host knows that the server denies a call for a token.

@@ -15,7 +15,7 @@ use crate::results::Counts;
 use crate::server::{HandedOut, States, Station, decide};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
-use token_bucket::guard::leases::{Fetch, LeaseKey, Step, is_scarce};
+use token_bucket::guard::leases::{Fetch, LeaseKey, Level, Step, is_scarce};
 use token_bucket::limit::{Decision, Limit, Op, Span, TokenBucket};
 
 /// The simulated clock begins here: no time is before the beginning.
@@ -494,10 +494,10 @@ impl<'a> Simulation<'a> {
         call.accepted = decision.is_some_and(|decision| decision.is_accepted());
         match decision {
             Some(decision) if decision.is_accepted() => self.end_fetch(id, |lease, fetch| {
-                let full_at = sent + (decision.expires_at - decision.now);
+                let level = Level::new(&limit, &decision, sent);
                 // A batch is at most 4,095.
                 let tokens = decision.taken.saturating_sub(1) as u32;
-                lease.put(fetch, tokens, full_at, is_scarce(&limit, &decision), sent, now);
+                lease.put(fetch, tokens, level, is_scarce(&limit, &decision), sent, now);
             })?,
             Some(denial) => {
                 self.host(host)?.note_denial(client, &denial, sent, now);

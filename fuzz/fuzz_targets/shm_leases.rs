@@ -5,12 +5,16 @@
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use portable_atomic::AtomicU128;
-use token_bucket::guard::leases::{Fetch, LeaseKey, Step};
+use token_bucket::guard::leases::{Fetch, LeaseKey, Level, Step};
 use token_bucket::mapped::set::Set;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = run(&mut Unstructured::new(bytes));
 });
+
+fn level(u: &mut Unstructured<'_>) -> Result<Level> {
+    Ok(Level { expires_at: u.arbitrary()?, window: u.arbitrary()?, hits: u.arbitrary()? })
+}
 
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let mut words = [0u128; 8];
@@ -19,7 +23,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     }
     let set = Set(words.map(AtomicU128::new));
     let max = u.int_in_range(1..=4_095)?;
-    let tags = [words[0] >> 94, words[1] >> 94, 5].map(|tag| (tag as u64).max(1));
+    let tags = [words[0] >> 94, words[4] >> 94, 5].map(|tag| (tag as u64).max(1));
     let mut now: u64 = u.int_in_range(0..=1 << 60)?;
     let mut fetches: Vec<Fetch> = Vec::new();
     for _ in 0..64 {
@@ -40,16 +44,16 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             },
             2 => {
                 if let Some(fetch) = fetches.pop() {
-                    key.put(&fetch, tokens, u.arbitrary()?, u.arbitrary()?, now - now % 7, now);
+                    key.put(&fetch, tokens, level(u)?, u.arbitrary()?, now - now % 7, now);
                 }
             }
             3 => {
-                let missing = u.arbitrary()?;
-                let given_back = key.give_back(tokens.into(), now, |_| missing);
+                let (missing, window) = (u.arbitrary()?, u.arbitrary()?);
+                let given_back = key.give_back(tokens.into(), window, now, |_| missing);
                 assert!(given_back.is_none_or(|held| u64::from(held.rest) <= missing));
             }
             4 => key.end(now),
-            5 => key.note_refund(u.arbitrary()?, u.arbitrary()?),
+            5 => key.note_refund(u.arbitrary()?, &level(u)?),
             _ => {
                 if let Some(fetch) = fetches.pop() {
                     key.give_up(&fetch, u.arbitrary()?);

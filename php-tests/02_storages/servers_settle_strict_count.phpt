@@ -19,6 +19,7 @@ const LEASE = 20;
 $kinds = [
     'bucket' => fn (string $dsn, string $id) => new TokenBucket($dsn, $id, LIMIT, 0.00001),
     'leased' => fn (string $dsn, string $id) => new TokenBucket(with($dsn, 'lease=' . LEASE), $id, LIMIT, 0.00001),
+    'leased window' => fn (string $dsn, string $id) => new FixedWindow(with($dsn, 'lease=' . LEASE), $id, LIMIT, 3600),
     'window' => fn (string $dsn, string $id) => new FixedWindow($dsn, $id, LIMIT, 3600),
     'sliding' => fn (string $dsn, string $id) => new SlidingWindow($dsn, $id, LIMIT, 3600),
     'calendar' => fn (string $dsn, string $id) => new CalendarWindow($dsn, $id, LIMIT, 'year'),
@@ -52,13 +53,13 @@ foreach (['shm' => 'shm:settle'] + race_dsns() as $name => $dsn) {
         }));
         $left = $make($dsn, $id)->peek(0)->getRemainingTokens();
         // What is left of a lease that has ended goes back with the next batch.
-        $least = LIMIT - ($kind === 'leased' ? LEASE : 0);
+        $least = LIMIT - (str_starts_with($kind, 'leased') ? LEASE : 0);
         if ($charged + $left > LIMIT || $charged + $left < $least) {
             echo "$name, $kind: $charged charged, $left left\n";
         }
     }
     // Calls that leave tokens take exactly the rest.
-    foreach (array_diff_key($kinds, ['leased' => 1]) as $kind => $make) {
+    foreach (array_diff_key($kinds, ['leased' => 1, 'leased window' => 1]) as $kind => $make) {
         $id = bin2hex(random_bytes(8));
         $accepted = array_sum(in_processes(8, function () use ($make, $dsn, $id): int {
             $limiter = $make($dsn, $id);

@@ -11,7 +11,7 @@ token_bucket.connect_timeout_ms=2000
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/processes.inc';
 require dirname(__DIR__) . '/utils.inc';
-use TokenBucket\{Compound, FixedWindow, LeakyBucket, SlidingWindow};
+use TokenBucket\{Compound, LeakyBucket, SlidingWindow};
 
 $redis = new Server('redis');
 $dsn = $redis->dsn('lease=64');
@@ -55,7 +55,6 @@ foreach ([
     'check()' => fn () => $bucket->check('client', 1_000, 1_000),
     'reserve()' => fn () => $bucket->reserve(1, 0),
     'takeUpTo()' => fn () => $bucket->takeUpTo(3),
-    'FixedWindow' => [new FixedWindow($dsn, 'w', 1_000, 600), 'consume'],
     'SlidingWindow' => [new SlidingWindow($dsn, 'w', 100, 600), 'consume'],
     'Compound' => [new Compound(new TokenBucket($dsn, 'x', 1_000, 1), new TokenBucket($dsn, 'y', 1_000, 1)), 'consume'],
 ] as $what => $call) {
@@ -124,7 +123,6 @@ leaky bucket: 7 trips
 check(): 20 trips of 20
 reserve(): 20 trips of 20
 takeUpTo(): 20 trips of 20
-FixedWindow: 20 trips of 20
 SlidingWindow: 20 trips of 20
 Compound: 20 trips of 20
 11111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111110000000000 100 given

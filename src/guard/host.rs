@@ -98,8 +98,8 @@ impl Host {
         }
     }
 
-    /// Runs `work` on the lease of a bucket, of at most `max` tokens. None if no file can be had, or the limit is no
-    /// token bucket.
+    /// Runs `work` on the lease of a bucket or window, of at most `max` tokens. None if no file can be had, or the limit has no
+    /// leases.
     pub fn with_lease<R>(
         &self,
         key: &Key<'_>,
@@ -108,13 +108,13 @@ impl Host {
         now: u64,
         work: impl FnOnce(&LeaseKey<'_>) -> R,
     ) -> Option<R> {
-        let Limit::TokenBucket(bucket) = limit else { return None };
+        let limit = LeaseKey::limit_hash(limit)?;
         self.leases.open_if_due(now).ok()?;
         let region = self.leases.region();
         let region = region.as_ref()?;
         let hash = self.lease_keys.hash(key, region, self.leases.number());
         let (set, tag) = locate(region.area(Area::Leases), hash)?;
-        Some(work(&LeaseKey { set, tag, limit: LeaseKey::limit_hash(bucket), max }))
+        Some(work(&LeaseKey { set, tag, limit, max }))
     }
 
     /// This host's own permits, for a server that fails.

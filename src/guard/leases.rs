@@ -1,28 +1,40 @@
-//! Leases: tokens of busy buckets on servers that this host has taken ahead, and hands out by itself.
+//! Leases: tokens of busy buckets on servers, and hits of busy windows, that this host has taken ahead and hands out by itself.
+//!
+//! You pay: a block or reset by another host is noticed within a second, a bucket's clients may get one lease of each host more in a
+//! stretch of time, and what a process had fetched when it was killed is lost. You get: one round trip for a batch in place of one a call.
 //!
 //! A process that finds no token left makes one call for a *batch* and puts what it does not need into a word,
 //! from which all processes of the host take by compare-and-swap. All of these tokens were taken on the server before, so
 //! hosts never give out more than they were given. A token that is lost, because its process was killed or its word
 //! is needed by another bucket, is lost to the client and comes back with time.
 //!
+//! Hits end with their window: no window has more hits than its limit, whatever fails. By this host's clock it ends as long after the
+//! *beginning* of the trip as the server says that it lasts, so no later than on the server. What goes back to the server names the
+//! window that was charged, and is forgotten there once that has ended.
+//!
 //! The batch begins at one token and doubles when it is used up within [`LIFETIME`], so a bucket without that many calls never
 //! has a lease. It falls to what was used when some of it was left, and to one while less than a quarter of the bucket is left.
+//!
+//! Tried instead, for windows: their two ends and their hits in one word with the tag and the number of the fetch, which takes 200 bits.
+//! And only the server's end, with this host's time of day to tell how long that is: wrong by as much as the two clocks differ.
 
+mod level;
 mod word;
 
 use crate::clock::boot_time;
-use crate::limit::{Decision, Limit, Op, Span, State, TokenBucket, apply};
+use crate::limit::{Decision, Limit, Op};
 use crate::mapped::futex::{sleep_while, wake};
 use crate::mapped::set::{Set, WAYS};
 use crate::mapped::word::Word;
 use crate::mapped::{Area, Region};
 use crate::store::shm::usage::TableUsage;
+pub use level::{Level, missing};
 use portable_atomic::{AtomicU128, Ordering};
 use siphasher::sip::SipHasher13;
-use std::hash::Hasher;
+use std::hash::{Hash, Hasher};
 use std::time::Duration;
 pub use word::LIFETIME;
-use word::{FETCH_BITS, LIMIT_BITS, Lease, SCARCE, UNIT_BITS};
+use word::{FETCH_BITS, LIMIT_BITS, Lease, SCARCE, UNIT_BITS, WORDS};
 
 /// The lease of a bucket under a limit.
 pub struct LeaseKey<'a, W = AtomicU128> {
@@ -53,8 +65,8 @@ pub enum Step {
 /// Tokens that were taken from a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
-    /// By this host's clock, the bucket on the server is full at this time; none if that is not known.
-    pub full_at: Option<u64>,
+    /// The bucket or window on the server.
+    pub level: Level,
     /// How many tokens are left in the lease, which the server has given, too.
     pub rest: u32,
 }
@@ -63,14 +75,14 @@ pub struct Taken {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LeaseState {
     /// It has enough.
-    Enough,
+    Enough(Level),
     /// It is valid, and has too few. They stay in it.
     TooFew,
     /// No process has asked for more in time. What is left goes back to the server.
     Ended,
     /// A process is asking for the next batch.
     BeingFetched,
-    /// It is of another bucket or limit.
+    /// It is of another bucket or limit, or not known of which window.
     Foreign,
 }
 
@@ -81,21 +93,31 @@ pub struct Fetch {
     number: u32,
     /// How many tokens to ask for. A call that needs as many asks for its own alone.
     pub batch: u32,
-    /// Tokens of an earlier batch that no call has used in time: the server gets them back.
+    /// Tokens of an earlier batch that no call has used in time.
     pub left_over: u32,
-    /// When the bucket on the server is full, as this host knew it last.
-    pub full_at: Option<u64>,
+    /// The bucket or window on the server, as this host knew it last.
+    pub level: Option<Level>,
 }
 
 impl Fetch {
     /// What a call asks the server for at `now` that needs `cost` tokens itself. A quarter of the bucket is left for other
     /// hosts, as far as this one knows.
     pub fn op(&self, limit: &Limit, cost: u64, now: u64) -> Op {
-        let room = self.full_at.map_or(1, |full_at| {
-            limit.remaining(&level(limit, full_at, now)).saturating_sub(quarter(limit))
+        let room = self.level.map_or(1, |level| {
+            limit.remaining(&level.at(limit, now)).saturating_sub(quarter(limit))
         });
         let most = u64::from(self.batch).min(quarter(limit)).min(room);
         if most > cost { Op::TakeUpTo { most, least: cost, leave: 0 } } else { Op::Take { cost } }
+    }
+
+    /// What gives the server back the tokens at `now` that no call has used in time. None if there are none, or if their window has
+    /// ended or is not known.
+    pub fn return_left_over(&self, limit: &Limit, now: u64) -> Option<Op> {
+        let expiry = match limit {
+            Limit::TokenBucket(_) => None,
+            _ => Some(self.level.filter(|level| now < level.expires_at)?.window),
+        };
+        (self.left_over > 0).then(|| Op::Refund { cost: self.left_over.into(), expiry })
     }
 }
 
@@ -108,35 +130,26 @@ fn quarter(limit: &Limit) -> u64 {
     limit.capacity() / 4
 }
 
-/// How many tokens a bucket lacks after a decision.
-pub fn missing(limit: &Limit, decision: &Decision) -> u64 {
-    limit.capacity().saturating_sub(limit.remaining(decision))
-}
-
-/// What a bucket holds at `now` that is full at `full_at`.
-pub fn level(limit: &Limit, full_at: u64, now: u64) -> Decision {
-    let state = State::Filling { full_at: Span::from_ns(full_at) };
-    apply(limit, &state.into(), now, Op::Peek { cost: 0 }).0
-}
-
 /// How many busy buckets the file has room for, and how many have tokens to hand out.
 pub fn usage(region: &Region) -> TableUsage {
     let (sets, now) = (region.area::<Set>(Area::Leases), boot_time());
-    let words = sets.iter().flat_map(|set| set.0.iter().take(WAYS / 2));
+    let words = sets.iter().flat_map(|set| set.0.iter().step_by(WORDS));
     let leases = words.map(|word| Lease::from_word(word.load(Ordering::Relaxed)));
     let used = leases.filter(|lease| lease.tokens > 0 && lease.is_valid(now)).count();
-    TableUsage { slots: sets.len() * WAYS / 2, used, evictions: 0, denied_newcomers: 0 }
+    TableUsage { slots: sets.len() * WAYS / WORDS, used, evictions: 0, denied_newcomers: 0 }
 }
 
 impl LeaseKey<'_> {
-    /// A hash of the limit. Two different limits have the same with a chance of one in 512.
-    pub fn limit_hash(bucket: &TokenBucket) -> u32 {
-        let mut hasher = SipHasher13::new();
-        let full = bucket.refill_time();
-        [bucket.capacity(), full.ns, full.part, bucket.parts()]
-            .into_iter()
-            .for_each(|number| hasher.write_u64(number));
-        hasher.finish() as u32 & ((1 << LIMIT_BITS) - 1)
+    /// A hash of the limit. Two different limits have the same with a chance of one in 512. None if the limit has no leases.
+    pub fn limit_hash(limit: &Limit) -> Option<u32> {
+        match limit {
+            Limit::TokenBucket(_) | Limit::FixedWindow(_) | Limit::CalendarWindow(_) => {
+                let mut hasher = SipHasher13::new();
+                limit.hash(&mut hasher);
+                Some(hasher.finish() as u32 & ((1 << LIMIT_BITS) - 1))
+            }
+            Limit::SlidingWindow(_) => None,
+        }
     }
 
     /// Sleeps while the lease's word ends with these bits, `at_most` this long.
@@ -158,21 +171,23 @@ impl<W: Word> LeaseKey<'_, W> {
     /// Takes `cost` tokens at `now`, or tells the call to ask the server, which takes at most `longest` nanoseconds.
     pub fn take(&self, cost: u32, now: u64, longest: u64) -> Step {
         loop {
-            let Some((word, level, seen)) = self.find().or_else(|| self.find_free(now, longest))
+            let Some((word, notes, seen)) = self.find().or_else(|| self.find_free(now, longest))
             else {
                 return Step::Ask;
             };
             let lease = Lease::from_word(seen);
-            let found = self.judge(&lease, cost, now, longest);
+            let level = Level::read(notes, &lease);
+            let found = self.judge(&lease, level, cost, now, longest);
             let (batch, kept, left_over) = match found {
-                LeaseState::Enough => {
+                LeaseState::Enough(level) => {
                     let taken = Lease { tokens: lease.tokens - cost, ..lease };
                     if replace(word, seen, taken) {
-                        let full_at = lease.level_in(level.load());
-                        return Step::Taken(Taken { full_at, rest: taken.tokens });
+                        return Step::Taken(Taken { level, rest: taken.tokens });
                     }
                     continue;
                 }
+                // Brings no more than the token of its own call: an empty window, say, denies calls side by side.
+                LeaseState::BeingFetched if lease.batch == 0 => return Step::Ask,
                 LeaseState::BeingFetched => return Step::Await(seen as u32),
                 LeaseState::TooFew => (lease.next_batch(now), lease.tokens, 0),
                 LeaseState::Ended => (lease.next_batch(now), 0, lease.tokens),
@@ -195,48 +210,56 @@ impl<W: Word> LeaseKey<'_, W> {
             };
             if replace(word, seen, fetching) {
                 let batch = (1 << batch).min(self.max).saturating_sub(kept);
-                let known = lease.level_in(level.load());
-                let full_at = known.filter(|_| found != LeaseState::Foreign);
-                return Step::Fetch(Fetch { number, batch, left_over, full_at });
+                let level = level.filter(|_| found != LeaseState::Foreign);
+                return Step::Fetch(Fetch { number, batch, left_over, level });
             }
         }
     }
 
     /// What a lease is to a call for `cost` tokens.
-    fn judge(&self, lease: &Lease, cost: u32, now: u64, longest: u64) -> LeaseState {
+    fn judge(
+        &self,
+        lease: &Lease,
+        level: Option<Level>,
+        cost: u32,
+        now: u64,
+        longest: u64,
+    ) -> LeaseState {
         let is_of_bucket = lease.tag == self.tag;
-        match is_of_bucket && lease.limit == self.limit {
+        match level {
             _ if is_of_bucket && lease.is_being_fetched(now, longest) => LeaseState::BeingFetched,
-            true if !lease.is_valid(now) => LeaseState::Ended,
-            true if lease.tokens >= cost => LeaseState::Enough,
-            true => LeaseState::TooFew,
-            false => LeaseState::Foreign,
+            _ if !is_of_bucket || lease.limit != self.limit => LeaseState::Foreign,
+            _ if !lease.is_valid(now) => LeaseState::Ended,
+            Some(level) if lease.tokens >= cost => LeaseState::Enough(level),
+            Some(_) => LeaseState::TooFew,
+            None => LeaseState::Foreign,
         }
     }
 
-    /// Puts `tokens` into the lease that the server gave to a call sent at `sent`, beyond what the call needed.
-    /// The bucket on the server is full at `full_at`. `is_scarce`: less than a quarter of the bucket is left.
+    /// Puts `tokens` into the lease that the server gave to a call sent at `sent`, beyond what the call needed. They are of a bucket or
+    /// window at this `level`. `is_scarce`: less than a quarter of it is left.
     pub fn put(
         &self,
         fetch: &Fetch,
         tokens: u32,
-        full_at: u64,
+        level: Level,
         is_scarce: bool,
         sent: u64,
         now: u64,
     ) {
-        let Some((word, level, seen)) = self.find_fetching(fetch) else { return };
+        let Some((word, notes, seen)) = self.find_fetching(fetch) else { return };
         let lease = Lease::from_word(seen);
-        note_level(level, lease, full_at);
+        level.note(notes, &lease, true);
+        let valid_until = level.cut(sent + LIFETIME);
+        // What was kept of an earlier window has ended with it.
+        let is_same_window = fetch.level.is_none_or(|known| known.window == level.window);
+        let kept = if is_same_window { lease.tokens } else { 0 };
         let put = Lease {
-            valid_until: (sent + LIFETIME) >> UNIT_BITS,
+            valid_until: valid_until >> UNIT_BITS,
             is_fetching: false,
             batch: if is_scarce { SCARCE } else { lease.batch },
             // A process that was paused does not give out what is too old.
-            tokens: match now < sent + LIFETIME {
-                true => (lease.tokens + tokens).min(self.max),
-                false => 0,
-            },
+            tokens: if now < valid_until { (kept + tokens).min(self.max) } else { 0 },
             ..lease
         };
         replace(word, seen, put);
@@ -254,49 +277,65 @@ impl<W: Word> LeaseKey<'_, W> {
 
     /// What this host could hand out.
     pub fn available(&self, now: u64) -> Option<Taken> {
-        let (_, level, seen) = self.find()?;
+        let (_, notes, seen) = self.find()?;
         let lease = Lease::from_word(seen);
         let is_valid = lease.limit == self.limit && lease.is_valid(now);
-        is_valid.then(|| Taken { full_at: lease.level_in(level.load()), rest: lease.tokens })
+        let level = Level::read(notes, &lease).filter(|_| is_valid)?;
+        Some(Taken { level, rest: lease.tokens })
     }
 
-    /// Puts tokens back into the lease. None if there is no room for them: a lease has at most as many tokens as the bucket
-    /// on the server lacks, which `missing` says of one that is full at a time.
-    pub fn give_back(&self, tokens: u64, now: u64, missing: impl Fn(u64) -> u64) -> Option<Taken> {
+    /// Puts tokens back into the lease. None if there is no room for them, or if they were taken from another `window`, if one is
+    /// given: a lease has at most as many tokens as the bucket on the server lacks, which `missing` says of its level.
+    pub fn give_back(
+        &self,
+        tokens: u64,
+        window: Option<u64>,
+        now: u64,
+        missing: impl Fn(&Level) -> u64,
+    ) -> Option<Taken> {
         loop {
-            let (word, level, seen) = self.find()?;
+            let (word, notes, seen) = self.find()?;
             let lease = Lease::from_word(seen);
             if lease.limit != self.limit || !lease.is_valid(now) || !lease.is_busy() {
                 return None;
             }
-            let full_at = lease.level_in(level.load())?;
-            let room = missing(full_at).min(self.max.into());
+            let level = Level::read(notes, &lease)?;
+            if window.is_some_and(|window| window != level.window) {
+                return None;
+            }
+            let room = missing(&level).min(self.max.into());
             let rest = tokens.saturating_add(lease.tokens.into());
             let rest = u32::try_from(rest).ok().filter(|rest| u64::from(*rest) <= room)?;
             if replace(word, seen, Lease { tokens: rest, ..lease }) {
-                return Some(Taken { full_at: Some(full_at), rest });
+                return Some(Taken { level, rest });
             }
         }
     }
 
-    /// Notes the answer to a refund on the server: the bucket there lacks `missing` tokens, and is full at `full_at`. The
-    /// lease keeps no more tokens than that. A batch that would be too many is lost when it arrives.
-    pub fn note_refund(&self, missing: u64, full_at: u64) {
-        while let Some((word, level, seen)) = self.find() {
+    /// Notes the answer to a refund on the server: the bucket there is at this level, and lacks `missing` tokens. The lease keeps no more
+    /// tokens than that. A batch that would be too many is lost when it arrives.
+    pub fn note_refund(&self, missing: u64, level: &Level) {
+        while let Some((word, notes, seen)) = self.find() {
             let lease = Lease::from_word(seen);
             if lease.limit != self.limit {
                 return;
             }
             let with_batch = (1 << lease.batch).min(self.max).max(lease.tokens);
-            if lease.is_fetching && u64::from(with_batch) <= missing {
+            let noted = match lease.is_fetching {
                 // The process that fetches may have had its answer before.
-                return note_level(level, lease, full_at);
-            }
-            // Fits: at most what it was.
-            let tokens = missing.min(lease.tokens.into()) as u32;
-            let noted = Lease { fetch: lease.next_fetch(), is_fetching: false, tokens, ..lease };
-            let known = lease.level_in(level.load());
-            note_level(level, noted, known.map_or(full_at, |known| known.min(full_at)));
+                true if u64::from(with_batch) <= missing => lease,
+                true => {
+                    let fetch = lease.next_fetch();
+                    Lease { fetch, is_fetching: false, tokens: 0, ..lease }
+                }
+                // It says nothing of another window.
+                false if Level::read(notes, &lease).is_none_or(|it| it.window != level.window) => {
+                    return;
+                }
+                // Fits: at most what it was.
+                false => Lease { tokens: missing.min(lease.tokens.into()) as u32, ..lease },
+            };
+            level.note(notes, &noted, false);
             if replace(word, seen, noted) {
                 return;
             }
@@ -321,17 +360,17 @@ impl<W: Word> LeaseKey<'_, W> {
         }
     }
 
-    /// The words of leases, each with the word of its level, and their content.
-    fn words(&self) -> impl Iterator<Item = (&W, &W, u128)> {
-        let (leases, levels) = self.set.0.split_at(WAYS / 2);
-        leases.iter().zip(levels).map(|(word, level)| (word, level, word.load()))
+    /// The words of leases, each with its notes and its content.
+    fn words(&self) -> impl Iterator<Item = (&W, &[W], u128)> {
+        let leases = self.set.0.chunks_exact(WORDS).filter_map(<[W]>::split_first);
+        leases.map(|(word, notes)| (word, notes, word.load()))
     }
 
-    fn find(&self) -> Option<(&W, &W, u128)> {
+    fn find(&self) -> Option<(&W, &[W], u128)> {
         self.words().find(|(_, _, seen)| Lease::from_word(*seen).tag == self.tag)
     }
 
-    fn find_fetching(&self, fetch: &Fetch) -> Option<(&W, &W, u128)> {
+    fn find_fetching(&self, fetch: &Fetch) -> Option<(&W, &[W], u128)> {
         self.find().filter(|(_, _, seen)| {
             let lease = Lease::from_word(*seen);
             lease.is_fetching && lease.fetch == fetch.number
@@ -339,7 +378,7 @@ impl<W: Word> LeaseKey<'_, W> {
     }
 
     /// The word whose lease ended first. None if all are in use.
-    fn find_free(&self, now: u64, longest: u64) -> Option<(&W, &W, u128)> {
+    fn find_free(&self, now: u64, longest: u64) -> Option<(&W, &[W], u128)> {
         let is_free = |(_, _, seen): &(_, _, u128)| {
             let lease = Lease::from_word(*seen);
             !lease.is_being_fetched(now, longest)
@@ -351,18 +390,6 @@ impl<W: Word> LeaseKey<'_, W> {
 
 fn replace<W: Word>(word: &W, seen: u128, new: Lease) -> bool {
     word.replace(seen, new.to_word())
-}
-
-/// Notes when the bucket on the server is full, beside the number of the last fetch. Of two times the earlier counts: answers of the server
-/// may be noted in another order, and a bucket must not be taken for emptier than it is.
-fn note_level<W: Word>(level: &W, lease: Lease, full_at: u64) {
-    loop {
-        let seen = level.load();
-        let word = lease.level_word(lease.level_in(seen).map_or(full_at, |it| it.min(full_at)));
-        if level.replace(seen, word) {
-            return;
-        }
-    }
 }
 
 #[cfg(test)]

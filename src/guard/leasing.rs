@@ -1,16 +1,16 @@
 //! Decides by tokens that this host has taken from a server ahead (`leases`).
 //!
-//! Only calls that take tokens from a token bucket, or give some back, have leases. All other calls ask the server, which does
-//! not know what hosts still hold; those that change the bucket otherwise end this host's lease.
+//! Only calls that take tokens from a token bucket or hits from a fixed or calendar window, or give some back, have leases. All other
+//! calls ask the server, which does not know what hosts still hold; those that change the bucket otherwise end this host's lease.
 
 use super::guard::Guard;
 use super::host::Host;
-use super::leases::{Fetch, LeaseKey, Step, Taken, is_scarce, level, missing};
+use super::leases::{Fetch, LeaseKey, Level, Step, Taken, is_scarce, missing};
 use super::no_answer::{PolicyAnswers, answers_to};
 use super::report::{DecidedBy, Report};
 use crate::clock::boot_time;
 use crate::error::Result;
-use crate::limit::{Decision, Limit, Op};
+use crate::limit::{Decision, Op};
 use crate::net::Timeouts;
 use crate::net::budget::Budget;
 use crate::net::pause::note_wait;
@@ -55,14 +55,14 @@ pub fn decide(guard: &Guard, request: &Request<'_>, sent: u64) -> Report {
                     if let Ok(decision) = &mut report.answer
                         && decision.is_accepted()
                     {
-                        *decision = with_held(request.limit, *decision, rest);
+                        *decision = request.limit.with_more(*decision, rest.into());
                     }
                     report
                 }
                 None => guard.decide_without_lease(request, sent),
             }
         }
-        Op::Refund { cost, .. } => match give_back_to_lease(guard, request, cost, sent) {
+        Op::Refund { .. } => match give_back_to_lease(guard, request, sent) {
             Some(taken) => leased(request, 0, taken, sent),
             None => correct_by_store(guard, request, sent, |it| it, answers_to(request)),
         },
@@ -83,20 +83,19 @@ pub fn correct(
     is_by_lease: bool,
 ) -> Report<Option<Decision>> {
     let sent = boot_time();
-    if let Op::Refund { cost, .. } = *request.op
-        && is_by_lease
-        && let Some(taken) = give_back_to_lease(guard, request, cost, sent)
-    {
+    if is_by_lease && let Some(taken) = give_back_to_lease(guard, request, sent) {
         return leased(request, 0, taken, sent).map(|answer| answer.map(Some));
     }
     correct_by_store(guard, request, sent, Some, PolicyAnswers::none())
 }
 
-/// Puts tokens into the lease. None if there is no room for them.
-fn give_back_to_lease(guard: &Guard, request: &Request<'_>, cost: u64, now: u64) -> Option<Taken> {
+/// Gives tokens back to the lease. None if that is not what is asked, if there is no room for them, or if they were taken from
+/// another window.
+fn give_back_to_lease(guard: &Guard, request: &Request<'_>, now: u64) -> Option<Taken> {
+    let Op::Refund { cost, expiry } = *request.op else { return None };
     let limit = request.limit;
-    let missing = |full_at| missing(limit, &level(limit, full_at, now));
-    with_lease(guard, request, now, |lease| lease.give_back(cost, now, missing))?
+    let missing = |level: &Level| missing(limit, &level.at(limit, now));
+    with_lease(guard, request, now, |lease| lease.give_back(cost, expiry, now, missing))?
 }
 
 /// Gives tokens back to the store, or lets it charge more. The lease keeps no more than then fits into the bucket.
@@ -117,11 +116,13 @@ fn correct_by_store<T>(
         return report;
     }
     match refunded {
-        Some(decision) if !decision.is_blocked() => {
+        Some(decision) if decision.is_accepted() => {
             let missing = missing(request.limit, &decision);
-            let full_at = sent + (decision.expires_at - decision.now);
-            with_lease(guard, request, sent, |lease| lease.note_refund(missing, full_at));
+            let level = Level::new(request.limit, &decision, sent);
+            with_lease(guard, request, sent, |lease| lease.note_refund(missing, &level));
         }
+        // It has changed nothing: what it took has come back, or its window has ended.
+        Some(decision) if !decision.is_blocked() => {}
         None if !report.has_failed => {}
         // It may have been done, so it is not known what still fits into the bucket.
         _ => end_lease(guard, request),
@@ -157,8 +158,7 @@ fn take(guard: &Guard, request: &Request<'_>, cost: u32, sent: u64) -> (Step, Ti
 #[cold]
 fn fetch(guard: &Guard, request: &Request<'_>, fetch: &Fetch, sent: u64) -> Report {
     let mut event = None;
-    if fetch.left_over > 0 {
-        let op = Op::Refund { cost: fetch.left_over.into(), expiry: None };
+    if let Some(op) = fetch.return_left_over(request.limit, sent) {
         let (request, none) = (Request { op: &op, ..*request }, PolicyAnswers::none());
         // If the server does not answer, these tokens are lost to the client.
         event = guard.decide_by_store(&request, sent, Some, none).event;
@@ -182,14 +182,14 @@ fn fetch(guard: &Guard, request: &Request<'_>, fetch: &Fetch, sent: u64) -> Repo
         (DecidedBy::Store, Ok(decision)) if decision.is_accepted() => {
             // Fits: a batch is at most MAX_LEASE.
             let tokens = decision.taken.saturating_sub(cost) as u32;
-            let full_at = asked + (decision.expires_at - decision.now);
+            let level = Level::new(request.limit, decision, asked);
             let is_scarce = is_scarce(request.limit, decision);
             let now = boot_time();
             with_lease(guard, request, now, |lease| {
-                lease.put(fetch, tokens, full_at, is_scarce, asked, now);
+                lease.put(fetch, tokens, level, is_scarce, asked, now);
                 lease.wake();
             });
-            let held = with_held(request.limit, *decision, tokens);
+            let held = request.limit.with_more(*decision, tokens.into());
             *decision = Decision { taken: cost, ..held };
         }
         _ => {
@@ -226,25 +226,11 @@ fn with_lease<R>(
     guard.host.with_lease(request.key, request.limit, guard.lease, now, work)
 }
 
-/// The decision on a call that takes `cost` tokens from a lease at `now`. Where it is not known when the bucket on the
-/// server is full, it counts as empty, and nothing can be given back.
+/// The decision on a call that takes `cost` tokens from a lease at `now`.
 fn leased(request: &Request<'_>, cost: u64, taken: Taken, now: u64) -> Report {
-    let full_at = taken.full_at.unwrap_or_else(|| match request.limit {
-        Limit::TokenBucket(bucket) => now + bucket.refill_time().ceil(),
-        _ => now,
-    });
-    let decision = with_held(request.limit, level(request.limit, full_at, now), taken.rest);
-    let expires_at = taken.full_at.map_or(now, |_| decision.expires_at);
-    let decision = Decision { taken: cost, expires_at, ..decision };
-    Report::answered(decision, DecidedBy::Lease)
-}
-
-/// The decision of a server, with what this host holds of the bucket.
-fn with_held(limit: &Limit, decision: Decision, tokens: u32) -> Decision {
-    match limit {
-        Limit::TokenBucket(bucket) => bucket.with_more(decision, tokens.into()),
-        _ => decision,
-    }
+    let Taken { level, rest } = taken;
+    let decision = request.limit.with_more(level.at(request.limit, now), rest.into());
+    Report::answered(Decision { taken: cost, ..decision }, DecidedBy::Lease)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::algorithm::WordAlgorithm;
 use super::calendar_window::{self, CalendarWindow};
-use super::decision::Decision;
+use super::decision::{Available, Decision};
 use super::fixed_window::FixedWindow;
 use super::gcra;
 use super::op::Op;
@@ -68,6 +68,18 @@ impl Limit {
             Self::TokenBucket(limit) => limit.tokens_in(decision.available.refill_time()),
             Self::FixedWindow(_) | Self::CalendarWindow(_) | Self::SlidingWindow(_) => {
                 decision.available.count_hits()
+            }
+        }
+    }
+
+    /// The decision if so much more were left, at most the capacity.
+    #[must_use]
+    pub fn with_more(&self, decision: Decision, more: u64) -> Decision {
+        match self {
+            Self::TokenBucket(limit) => limit.with_more(decision, more),
+            _ => {
+                let hits = self.remaining(&decision).saturating_add(more).min(self.capacity());
+                Decision { available: Available::hits(hits), ..decision }
             }
         }
     }

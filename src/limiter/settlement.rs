@@ -7,7 +7,7 @@ use super::together::decide_together;
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::guard::{self, DecidedBy, NoAnswer, PolicyAnswers, Report};
-use crate::limit::{Decision, Limit, Op};
+use crate::limit::{Decision, Limit, Op, TokenBucket};
 use crate::store::Answer;
 use std::cell::Cell;
 
@@ -72,16 +72,18 @@ impl<'a> Settlement<'a> {
     /// What there is to change; or, without that, whether the call is charged what it cost.
     fn op(&self) -> std::result::Result<Op, bool> {
         let Self { limit, decision, decided_by, cost, .. } = *self;
-        match decision.settle(cost) {
+        match (decision.settle(cost), limit) {
             _ if decision.taken == 0 => Err(false),
-            Op::Settle { cost: 0, .. } => Err(true),
-            Op::Refund { cost, .. } if decided_by == DecidedBy::Lease => {
-                match still_missing(limit, decision).min(cost) {
+            (Op::Settle { cost: 0, .. }, _) => Err(true),
+            (Op::Refund { cost, .. }, Limit::TokenBucket(bucket))
+                if decided_by == DecidedBy::Lease =>
+            {
+                match still_missing(bucket, decision).min(cost) {
                     0 => Err(false),
                     cost => Ok(Op::Refund { cost, expiry: None }),
                 }
             }
-            op => Ok(op),
+            (op, _) => Ok(op),
         }
     }
 
@@ -191,10 +193,9 @@ fn member<'a>(
     Member { limiter, identifier, name: None, key_hash, record, limit, cost: 0, leave: 0 }
 }
 
-/// How many of the tokens that a decision took from a lease have not come back by themselves. It expires by this host's
+/// How many of the tokens that a decision took from a bucket's lease have not come back by themselves. It expires by this host's
 /// clock, which says nothing to a server.
-fn still_missing(limit: &Limit, decision: &Decision) -> u64 {
-    let Limit::TokenBucket(bucket) = limit else { return 0 };
+fn still_missing(bucket: &TokenBucket, decision: &Decision) -> u64 {
     let left = decision.expires_at.saturating_sub(boot_time());
     decision.taken.min(bucket.tokens_begun_in(left))
 }

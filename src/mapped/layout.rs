@@ -35,8 +35,8 @@ pub const MAX_SIZE: u64 = MAX_SHM_SIZE;
 /// The size of a file of permits: room for 65,280.
 pub const PERMITS_SIZE: u64 = 1 << 20;
 
-/// The size of a file of leases: room for 32,640 busy buckets.
-pub const LEASES_SIZE: u64 = 1 << 20;
+/// The size of a file of leases: room for 32,704 busy buckets.
+pub const LEASES_SIZE: u64 = 1 << 21;
 
 /// The bytes of the log of denials: 1,024 sets of eight.
 pub const DENIAL_LOG_SIZE: usize = 1_024 * 1_408;

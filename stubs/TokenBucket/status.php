@@ -25,7 +25,7 @@ namespace TokenBucket;
  *   for the default storage; `enforce` and `on_error` are null while token_bucket.storage is invalid
  * - tables: the tables in shared memory, how many slots of 16 bytes they have and how many of them are in use.
  *   `evictions`: buckets that were evicted while in use; `denied_newcomers`: calls of new clients that were denied for want of a slot. The
- *   table `.host` is the one for `fallback`, `.leases` has the busy buckets on servers of which this host has tokens to hand out
+ *   table `.host` is the one for `fallback`, `.leases` has the busy buckets and windows on servers of which this host has tokens to hand out
  * - servers: the stores on servers that a call needed within the last hour, or within five minutes where they are down, and those
  *   that directives name; at most 32. Whether they answer, since when (seconds since 1970), how often an outage has begun since
  *   the host booted, and why the last call failed that did

@@ -165,15 +165,20 @@ function permits(string $dsn, string $key): Round
     });
 }
 
-/** A bucket of which this host takes ten tokens at a time. A stopped process's batch and that of a killed one are lost. */
-function leases(string $dsn, string $key): Round
+/** A bucket or window of which this host takes ten tokens at a time. A stopped process's batch and that of a killed one are lost. */
+function leases(string $dsn, string $key, int $round): Round
 {
-    return new Round(['counted 200 0 40'], function () use ($dsn, $key): Closure {
-        $bucket = TokenBucket::per($dsn . (str_contains($dsn, '?') ? '&' : '?') . 'lease=10', $key, 200, 200_000);
-        return function () use ($bucket): array {
+    return new Round(['counted 200 0 40'], function () use ($dsn, $key, $round): Closure {
+        $dsn .= (str_contains($dsn, '?') ? '&' : '?') . 'lease=10';
+        $limiter = match ($round % 3) {
+            0 => TokenBucket::per($dsn, $key, 200, 200_000),
+            1 => new FixedWindow($dsn, $key, 200, 200_000),
+            2 => new CalendarWindow($dsn, $key, 200, 'year', 'UTC'),
+        };
+        return function () use ($limiter): array {
             $op = 'attempt ' . mt_rand(1, 3) . ' 0';
-            return [$op, function () use ($bucket, $op): ?string {
-                $answer = answer_of($bucket, $op);
+            return [$op, function () use ($limiter, $op): ?string {
+                $answer = answer_of($limiter, $op);
                 return $answer instanceof Decision ? ($answer->isAccepted() ? 'yes' : 'no') : null;
             }];
         };

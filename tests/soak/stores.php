@@ -155,7 +155,7 @@ final class Store
         return [...$found[0], ...$master];
     }
 
-    /** Chooses buckets and sliding windows, so many of each, so that every server has one of each. Windows have no leases. */
+    /** Chooses buckets and sliding windows, so many of each, so that every server has one of each. Sliding windows have no leases. */
     public function choose(int $count): void
     {
         $this->hot = $this->chosen('hot', $count) + ($this->lease > 0 ? [] : $this->chosen('window', $count));

@@ -3,6 +3,7 @@
 mod ends;
 mod limits;
 mod places;
+mod windows;
 
 use super::*;
 use crate::limit::SECOND;
@@ -20,6 +21,11 @@ fn key(set: &Set, tag: u64, max: u32) -> LeaseKey<'_> {
     LeaseKey { set, tag, limit: 3, max }
 }
 
+/// A bucket that is full at a time.
+const fn full(expires_at: u64) -> Level {
+    Level { expires_at, window: 0, hits: 0 }
+}
+
 fn fetch(step: Step) -> Fetch {
     match step {
         Step::Fetch(fetch) => fetch,
@@ -32,7 +38,7 @@ fn call(key: &LeaseKey<'_>, now: u64) -> Option<u32> {
     match key.take(1, now, LONGEST) {
         Step::Taken(_) => None,
         Step::Fetch(fetch) => {
-            key.put(&fetch, fetch.batch - 1, now, false, now, now);
+            key.put(&fetch, fetch.batch - 1, full(now), false, now, now);
             Some(fetch.batch)
         }
         Step::Ask | Step::Await(_) => panic!("no other process asks"),
@@ -77,16 +83,19 @@ fn batch_falls_to_what_was_used_and_the_rest_goes_back() {
 fn one_process_fetches_and_the_others_wait_or_ask_for_themselves() {
     let set = set();
     let key = key(&set, 7, 8);
+    let alone = fetch(key.take(1, T - 2, LONGEST));
+    assert_eq!(key.take(1, T - 2, LONGEST), Step::Ask, "it brings nothing for others");
+    key.put(&alone, 0, full(T), false, T - 1, T - 1);
     let first = fetch(key.take(1, T, LONGEST));
     assert!(matches!(key.take(1, T + 1, LONGEST), Step::Await(_)));
     assert!(matches!(key.take(1, T + LONGEST, LONGEST), Step::Await(_)));
     // It was killed, or paused: another one asks, and what the first one brings is lost.
     let second = fetch(key.take(1, T + LONGEST + (2 << UNIT_BITS), LONGEST));
-    key.put(&first, 5, T, false, T, T + LONGEST);
+    key.put(&first, 5, full(T), false, T, T + LONGEST);
     assert_eq!(key.available(T + LONGEST + (2 << UNIT_BITS)), None);
     let now = T + LONGEST + (3 << UNIT_BITS);
-    key.put(&second, 2, T + 99, false, now, now);
-    let held = Taken { full_at: Some(T + 99), rest: 2 };
+    key.put(&second, 2, full(T + 99), false, now, now);
+    let held = Taken { level: full(T + 99), rest: 2 };
     assert_eq!(key.available(now), Some(held));
     assert_eq!(key.take(1, now, LONGEST), Step::Taken(Taken { rest: 1, ..held }));
 }
@@ -96,7 +105,7 @@ fn batch_of_a_paused_process_is_not_given_out_late() {
     let set = set();
     let key = key(&set, 7, 8);
     let fetched = fetch(key.take(1, T, 10 * SECOND));
-    key.put(&fetched, 5, T, false, T, T + LIFETIME);
+    key.put(&fetched, 5, full(T), false, T, T + LIFETIME);
     assert_eq!(key.available(T + LIFETIME), None);
     assert_eq!(fetch(key.take(1, T + LIFETIME, LONGEST)).left_over, 0, "it is lost");
 }
@@ -106,7 +115,7 @@ fn tokens_of_another_limit_are_not_handed_out() {
     let set = set();
     let own = key(&set, 7, 8);
     let fetched = fetch(own.take(1, T, LONGEST));
-    own.put(&fetched, 5, T, false, T, T);
+    own.put(&fetched, 5, full(T), false, T, T);
     let other = LeaseKey { limit: 4, ..own };
     let fetched = fetch(other.take(1, T + 1, LONGEST));
     assert_eq!((fetched.batch, fetched.left_over), (1, 0));
@@ -121,24 +130,13 @@ fn scarce_tokens_are_decided_by_the_server() {
     (0..7).for_each(|i| assert_eq!(call(&key, T + 50 + i), None));
     let mut fetched = fetch(key.take(1, T + 60, LONGEST));
     for i in 61..70 {
-        key.put(&fetched, 0, T, true, T + i, T + i);
+        key.put(&fetched, 0, full(T), true, T + i, T + i);
         fetched = fetch(key.take(1, T + i, LONGEST));
         assert_eq!(fetched.batch, 1);
     }
-    key.put(&fetched, 0, T + 9, false, T + 70, T + 70);
+    key.put(&fetched, 0, full(T + 9), false, T + 70, T + 70);
     fetched = fetch(key.take(1, T + 71, LONGEST));
-    assert_eq!((fetched.batch, fetched.full_at), (2, Some(T + 9)), "it begins anew");
-}
-
-#[test]
-fn ended_lease_takes_nothing_from_a_call_that_is_on_its_way() {
-    let set = set();
-    let key = key(&set, 7, 8);
-    let fetched = fetch(key.take(1, T, LONGEST));
-    key.end(T + 1);
-    key.put(&fetched, 5, T, false, T, T + 2);
-    assert_eq!(key.available(T + 2), None);
-    assert_eq!(key.give_back(1, T + 2, |_| 9), None);
+    assert_eq!((fetched.batch, fetched.level), (2, Some(full(T + 9))), "it begins anew");
 }
 
 /// A lease of a batch of four, three of which are left. The bucket on the server is full at `T + 40`.
@@ -146,7 +144,7 @@ fn batch_of_four(key: &LeaseKey<'_>) {
     let _ = (0..).take_while(|i| call(key, T - 9 + i) != Some(2)).count();
     assert_eq!(call(key, T), None);
     let fetched = fetch(key.take(1, T, LONGEST));
-    key.put(&fetched, 3, T + 40, false, T, T);
+    key.put(&fetched, 3, full(T + 40), false, T, T);
 }
 
 #[test]
@@ -155,16 +153,16 @@ fn refund_goes_into_the_lease_while_there_is_room() {
     let key = key(&set, 7, 4);
     batch_of_four(&key);
     let given_back = |tokens, missing| {
-        let missing = |full_at| if full_at == T + 40 { missing } else { 0 };
-        key.give_back(tokens, T + 1, missing).map(|held| held.rest)
+        let missing = |level: &Level| if *level == full(T + 40) { missing } else { 0 };
+        key.give_back(tokens, None, T + 1, missing).map(|held| held.rest)
     };
     assert_eq!(given_back(1, 3), None, "the bucket lacks three, which the lease has");
     assert_eq!(given_back(2, 9), None, "four at most");
     assert_eq!(given_back(u64::MAX, u64::MAX), None);
     assert_eq!(given_back(1, 4), Some(4));
     assert_eq!(given_back(1, 9), None, "four at most");
-    assert_eq!(key.take(4, T + 2, LONGEST), Step::Taken(Taken { full_at: Some(T + 40), rest: 0 }));
-    assert_eq!(key.give_back(1, T + LIFETIME, |_| 9), None, "the server keeps them then");
+    assert_eq!(key.take(4, T + 2, LONGEST), Step::Taken(Taken { level: full(T + 40), rest: 0 }));
+    assert_eq!(key.give_back(1, None, T + LIFETIME, |_| 9), None, "the server keeps them then");
 }
 
 #[test]
@@ -172,7 +170,7 @@ fn refund_to_a_bucket_without_many_calls_goes_to_the_server() {
     let set = set();
     let key = key(&set, 7, 4);
     assert_eq!(call(&key, T), Some(1));
-    assert_eq!(key.give_back(1, T + 1, |_| 9), None);
+    assert_eq!(key.give_back(1, None, T + 1, |_| 9), None);
 }
 
 #[test]
@@ -180,27 +178,27 @@ fn lease_keeps_no_more_than_the_bucket_lacks_after_a_refund() {
     let set = set();
     let key = key(&set, 7, 4);
     batch_of_four(&key);
-    key.note_refund(5, T + 30);
-    assert_eq!(key.available(T + 1), Some(Taken { full_at: Some(T + 30), rest: 3 }));
-    key.note_refund(2, T + 20);
+    key.note_refund(5, &full(T + 30));
+    assert_eq!(key.available(T + 1), Some(Taken { level: full(T + 30), rest: 3 }));
+    key.note_refund(2, &full(T + 20));
     // The answer to an earlier refund.
-    key.note_refund(4, T + 25);
-    assert_eq!(key.available(T + 1), Some(Taken { full_at: Some(T + 20), rest: 2 }));
-    key.note_refund(0, T);
-    assert_eq!(key.available(T + 1), Some(Taken { full_at: Some(T), rest: 0 }));
+    key.note_refund(4, &full(T + 25));
+    assert_eq!(key.available(T + 1), Some(Taken { level: full(T + 20), rest: 2 }));
+    key.note_refund(0, &full(T));
+    assert_eq!(key.available(T + 1), Some(Taken { level: full(T), rest: 0 }));
 }
 
 #[test]
 fn batch_that_arrives_after_a_refund_is_kept_only_if_the_bucket_lacks_it() {
-    for (missing, kept) in [(4, Some(Taken { full_at: Some(T + 30), rest: 3 })), (3, None)] {
+    for (missing, kept) in [(4, Some(Taken { level: full(T + 30), rest: 3 })), (3, None)] {
         let set = set();
         let key = key(&set, 7, 4);
         batch_of_four(&key);
         assert!(matches!(key.take(3, T + 1, LONGEST), Step::Taken(_)));
         let fetched = fetch(key.take(1, T + 2, LONGEST));
-        key.note_refund(missing, T + 30);
+        key.note_refund(missing, &full(T + 30));
         // The server answered before the refund.
-        key.put(&fetched, 3, T + 50, false, T + 2, T + 3);
+        key.put(&fetched, 3, full(T + 50), false, T + 2, T + 3);
         assert_eq!(key.available(T + 3), kept);
     }
 }
@@ -277,13 +275,13 @@ proptest! {
                         let got = fetch.batch.max(cost);
                         given += u64::from(got);
                         handed_out += u64::from(cost);
-                        lease_key.put(&fetch, got - cost, now, got % 7 == 0, sent, now);
+                        lease_key.put(&fetch, got - cost, full(now), got % 7 == 0, sent, now);
                     }
                 }
                 Action::Kill(process) => waiting[process] = None,
                 Action::Wait(ms) => now += ms * 1_000_000,
                 Action::GiveBack(tokens) if handed_out >= u64::from(tokens) => {
-                    if lease_key.give_back(tokens.into(), now, |_| u64::MAX).is_some() {
+                    if lease_key.give_back(tokens.into(), None, now, |_| u64::MAX).is_some() {
                         handed_out -= u64::from(tokens);
                     }
                 }
@@ -343,7 +341,7 @@ proptest! {
         const CAPACITY: u64 = 100;
         // A token that is missing is a nanosecond until the bucket is full.
         let full_at = |level: u64| u64::MAX / 8 + CAPACITY - level;
-        let missing = |full_at: u64| full_at - u64::MAX / 8;
+        let missing = |level: &Level| level.expires_at - u64::MAX / 8;
         let set = set();
         let lease_key = key(&set, 7, max);
         let (mut now, mut server) = (T, CAPACITY);
@@ -369,15 +367,15 @@ proptest! {
                     Some(Trip::Fetch { fetch, got: Some((0, _)), .. }) => lease_key.give_up(&fetch, false),
                     Some(Trip::Fetch { fetch, cost, sent, got: Some((tokens, level)) }) => {
                         let rest = tokens as u32 - cost;
-                        lease_key.put(&fetch, rest, full_at(level), false, sent, now);
+                        lease_key.put(&fetch, rest, full(full_at(level)), false, sent, now);
                     }
                     Some(Trip::Refund { level }) => {
-                        lease_key.note_refund(CAPACITY - level, full_at(level));
+                        lease_key.note_refund(CAPACITY - level, &full(full_at(level)));
                     }
                     undecided => trips[process] = undecided,
                 },
                 Event::Refund(process, tokens) if trips[process].is_none() => {
-                    if lease_key.give_back(tokens, now, missing).is_none() {
+                    if lease_key.give_back(tokens, None, now, missing).is_none() {
                         server = (server + tokens).min(CAPACITY);
                         trips[process] = Some(Trip::Refund { level: server });
                     }

@@ -1,11 +1,13 @@
-//! A lease as the word that all processes of the host change.
+//! A lease as the word that all processes of the host change, and three notes beside it.
 //!
 //! ```text
 //!  127    94 93             44 43  26  25 24   21 20   12 11       0
 //! +---------+-----------------+------+---+-------+-------+----------+
 //! | tag     | valid until, µs | fetch| F | batch | limit | tokens   |
 //! +---------+-----------------+------+---+-------+-------+----------+
-//! | tag     | fetch, 32 bits  | bucket full at, ns (62)             |  in the upper half of the set
+//! | tag     | fetch, 32 bits  | bucket full or window ends at (62)  |  ns of this host's clock
+//! | tag     | fetch, 32 bits  | window ends at (62)                 |  ns of the server's clock
+//! | tag     | fetch, 32 bits  | hits in the window (62)             |
 //! +---------+-----------------+-------------------------------------+
 //! ```
 //!
@@ -30,6 +32,8 @@ pub(super) const FETCH_BITS: u32 = 18;
 pub(super) const SCARCE: u32 = (1 << BATCH_BITS) - 1;
 /// Times in a word count in 2^10 ns.
 pub(super) const UNIT_BITS: u32 = 10;
+/// The words of a lease and its notes: a cache line.
+pub(super) const WORDS: usize = 4;
 
 fields! {
     /// The content of a word.
@@ -48,11 +52,11 @@ fields! {
 }
 
 fields! {
-    /// The level of the bucket on the server, as the processes know it that have asked for the lease.
-    struct Level: u128 {
-        full_at: u64 = 62,
-        fetch: u32 = 32,
-        tag: u64 = TAG_BITS,
+    /// A part of the [`Level`](super::Level) on the server, as the processes know it that have asked for the lease.
+    pub(super) struct Note: u128 {
+        pub(super) value: u64 = 62,
+        pub(super) fetch: u32 = 32,
+        pub(super) tag: u64 = TAG_BITS,
     }
 }
 
@@ -77,16 +81,10 @@ impl Lease {
         (self.fetch + 1) & ((1 << FETCH_BITS) - 1)
     }
 
-    /// The word of the level, with the number of the last fetch: the bucket on the server is full at `full_at`.
-    pub(super) fn level_word(&self, full_at: u64) -> u128 {
-        Level { full_at, fetch: self.fetch, tag: self.tag }.to_word()
-    }
-
-    /// When the bucket on the server is full, as the processes know it that have asked for the lease. None if the word is of
-    /// another fetch.
-    pub(super) fn level_in(&self, word: u128) -> Option<u64> {
-        let Level { full_at, fetch, tag } = Level::from_word(word);
-        (tag == self.tag && fetch == self.fetch).then_some(full_at)
+    /// What a note says. None if it is of another fetch.
+    pub(super) fn noted_in(&self, word: u128) -> Option<u64> {
+        let Note { value, fetch, tag } = Note::from_word(word);
+        (tag == self.tag && fetch == self.fetch).then_some(value)
     }
 
     /// The size of the next batch, as the power of two.
@@ -108,15 +106,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn level_is_of_one_fetch_of_one_bucket() {
+    fn note_is_of_one_fetch_of_one_bucket() {
         let lease = Lease { tag: (1 << 34) - 2, fetch: (1 << 18) - 2, ..Lease::default() };
-        for full_at in [0, 1, 5_000_000_000, (1 << 62) - 2] {
-            let word = lease.level_word(full_at);
-            assert_eq!(lease.level_in(word), Some(full_at));
+        for value in [0, 1, 5_000_000_000, (1 << 62) - 2] {
+            let word = Note { value, fetch: lease.fetch, tag: lease.tag }.to_word();
+            assert_eq!(lease.noted_in(word), Some(value));
             for fetch in [0, lease.fetch - 1, lease.fetch + 1, 1] {
-                assert_eq!(Lease { fetch, ..lease }.level_in(word), None);
+                assert_eq!(Lease { fetch, ..lease }.noted_in(word), None);
             }
-            assert_eq!(Lease { tag: 7, ..lease }.level_in(word), None);
+            assert_eq!(Lease { tag: 7, ..lease }.noted_in(word), None);
         }
     }
 

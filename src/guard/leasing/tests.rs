@@ -1,13 +1,13 @@
 //! Calls on busy buckets: which ones the host decides by tokens that it has taken ahead, and when it asks the server.
 
 use super::*;
+use crate::clock::unix_time_at_boot;
 use crate::error::Error;
 use crate::guard::breaker::Access;
 use crate::guard::decide;
 use crate::guard::leases::LIFETIME;
 use crate::guard::tests::{Folder, Process, TIMEOUTS, host_in, limit, settings, with_request};
-use crate::limit::SECOND;
-use crate::mapped::set::WAYS;
+use crate::limit::{CalendarWindow, FixedWindow, Limit, SECOND};
 use crate::settings::{OnError, Settings};
 use crate::store::{Store, Time};
 use portable_atomic::Ordering;
@@ -217,7 +217,7 @@ fn process_without_leases_asks_the_server() {
 #[test]
 fn call_waits_for_the_batch_of_another_process_with_half_of_its_time() {
     let folder = Folder::new();
-    let process = process(&folder);
+    let process = after_calls(&folder, 1);
     let timeouts = Timeouts { connect: Duration::from_secs(60), ..TIMEOUTS };
     let report = with_request(&limit(), TAKE, |request| {
         let (now, longest) = (boot_time(), timeouts.longest());
@@ -228,7 +228,7 @@ fn call_waits_for_the_batch_of_another_process_with_half_of_its_time() {
         assert!(matches!(step, Some(Step::Fetch(_))));
         decide(&process.guard, &Request { timeouts: &timeouts, ..*request }, now)
     });
-    assert_eq!(decided(&report), (DecidedBy::Store, 99));
+    assert_eq!(decided(&report), (DecidedBy::Store, 98));
     let asked = process.server.asked.take();
     let [(op, left)] = asked.as_slice() else { panic!("{asked:?}") };
     assert_eq!(*op, TAKE);
@@ -236,15 +236,95 @@ fn call_waits_for_the_batch_of_another_process_with_half_of_its_time() {
 }
 
 #[test]
-fn bucket_counts_as_empty_where_its_level_on_the_server_is_not_known() {
+fn lease_whose_level_on_the_server_is_not_known_is_not_used() {
     let folder = Folder::new();
     let process = after_calls(&folder, 10);
     with_request(&limit(), TAKE, |request| {
         with_lease(&process.guard, request, boot_time(), |lease| {
-            lease.set.0[WAYS / 2..].iter().for_each(|level| level.store(0, Ordering::Relaxed));
+            let notes = lease.set.0.chunks(4).flat_map(|words| &words[1..]);
+            notes.for_each(|note| note.store(0, Ordering::Relaxed));
         });
     });
-    let report = process.call(TAKE);
-    assert_eq!(decided(&report), (DecidedBy::Lease, 4));
-    assert_eq!(report.answer.unwrap().reset_after(), 0.0, "nothing can be given back");
+    assert_eq!(peek(&process, 1), (DecidedBy::Store, 85));
+    assert_eq!(decided(&process.call(TAKE)), (DecidedBy::Store, 84));
+    assert_eq!(process.server.take_asked(), [Op::Peek { cost: 1 }, TAKE], "what it held is lost");
+}
+
+/// Windows of 100 hits in an hour.
+fn windows() -> [Limit; 2] {
+    let now = boot_time();
+    let begin = unix_time_at_boot(now) + now - 600 * SECOND;
+    let ends = [0, 3_600, 7_200].map(|seconds| begin + seconds * SECOND);
+    [FixedWindow::new(100, 3_600.0).unwrap().into(), CalendarWindow::new(100, ends).unwrap().into()]
+}
+
+/// The decision on a call under a limit, and what made it.
+fn decide_on(process: &Process, limit: &Limit, op: Op) -> (DecidedBy, Decision) {
+    let report = with_request(limit, op, |it| decide(&process.guard, it, boot_time()));
+    (report.decided_by, report.answer.unwrap())
+}
+
+#[test]
+fn busy_window_is_decided_by_hits_taken_ahead_and_named_by_the_servers_clock() {
+    for limit in windows() {
+        let folder = Folder::new();
+        let process = process(&folder);
+        let (_, first) = decide_on(&process, &limit, TAKE);
+        for calls in 2..=30 {
+            let (_, decision) = decide_on(&process, &limit, TAKE);
+            assert_eq!((decision.is_accepted(), decision.taken), (true, 1));
+            assert_eq!(limit.remaining(&decision), 100 - calls);
+            assert_eq!(decision.expires_at, first.expires_at, "it names the window");
+            assert!(decision.now >= first.now && decision.reset_after() <= first.reset_after());
+        }
+        let up_to = |most| Op::TakeUpTo { most, least: 1, leave: 0 };
+        assert_eq!(process.server.take_asked(), [TAKE, up_to(2), up_to(4), up_to(8), up_to(16)]);
+        let (by, decision) = decide_on(&process, &limit, Op::Peek { cost: 1 });
+        assert_eq!((by, limit.remaining(&decision)), (DecidedBy::Lease, 70));
+        // The last quarter is decided on by the server.
+        let rest: Vec<_> = (0..80).map(|_| decide_on(&process, &limit, TAKE)).collect();
+        assert_eq!(rest.iter().filter(|(_, decision)| decision.is_accepted()).count(), 70);
+        assert!(rest[70..].iter().all(|(by, _)| *by != DecidedBy::Lease));
+    }
+}
+
+#[test]
+fn call_in_a_window_is_settled_only_there() {
+    for limit in windows() {
+        let folder = Folder::new();
+        let process = process(&folder);
+        let decisions: Vec<_> = (0..10).map(|_| decide_on(&process, &limit, TAKE)).collect();
+        let (by, decision) = decisions[9];
+        assert_eq!(by, DecidedBy::Lease);
+        process.server.take_asked();
+        let correct = |op| with_request(&limit, op, |it| correct(&process.guard, it, true));
+        let left = |report: Report<Option<Decision>>| {
+            let decision = report.answer.unwrap().unwrap();
+            (report.decided_by, decision.is_accepted(), limit.remaining(&decision))
+        };
+        assert_eq!(left(correct(decision.settle(0))), (DecidedBy::Lease, true, 91));
+        // The server has 85, and the lease six.
+        assert_eq!(left(correct(decision.settle(4))), (DecidedBy::Store, true, 82));
+        let earlier = Decision { expires_at: decision.expires_at - 3_600 * SECOND, ..decision };
+        for cost in [0, 4] {
+            assert_eq!(left(correct(earlier.settle(cost))), (DecidedBy::Store, false, 82));
+        }
+        let (by, decision) = decide_on(&process, &limit, TAKE);
+        assert_eq!((by, limit.remaining(&decision)), (DecidedBy::Lease, 90), "it has its hits");
+    }
+}
+
+#[test]
+fn hits_that_no_call_has_used_go_back_to_their_own_window() {
+    for limit in windows() {
+        let folder = Folder::new();
+        let process = process(&folder);
+        let decisions: Vec<_> = (0..10).map(|_| decide_on(&process, &limit, TAKE).1).collect();
+        process.server.take_asked();
+        let later = boot_time() + LIFETIME + SECOND / 2;
+        let report = with_request(&limit, TAKE, |it| decide(&process.guard, it, later));
+        let expiry = Some(decisions[0].expires_at);
+        assert_eq!(process.server.take_asked()[0], Op::Refund { cost: 5, expiry });
+        assert_eq!(limit.remaining(&report.answer.unwrap()), 89);
+    }
 }

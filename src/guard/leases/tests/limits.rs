@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::guard::tests::{Folder, limit};
+use crate::limit::{FixedWindow, SlidingWindow, State, TokenBucket, apply};
 use crate::mapped::{LEASES, Location, MappedFile, Purpose};
 
 /// When a bucket of 100 tokens is full that has so many at `T`.
@@ -22,11 +23,11 @@ fn batch_is_at_most_a_quarter_of_the_bucket_and_leaves_a_quarter() {
         (64, Some(full_at(10)), Op::Take { cost: 1 }),
         (8, None, Op::Take { cost: 1 }),
     ] {
-        let fetch = Fetch { number: 1, batch, left_over: 0, full_at };
+        let fetch = Fetch { number: 1, batch, left_over: 0, level: full_at.map(full) };
         // A moment later, so that all of the tokens are there.
         assert_eq!(fetch.op(&limit(), 1, T + 1), op);
     }
-    let fetch = Fetch { number: 1, batch: 8, left_over: 0, full_at: Some(T) };
+    let fetch = Fetch { number: 1, batch: 8, left_over: 0, level: Some(full(T)) };
     for cost in [8, 9] {
         assert_eq!(fetch.op(&limit(), cost, T), Op::Take { cost }, "the call needs as many itself");
     }
@@ -43,11 +44,17 @@ fn bucket_is_scarce_with_less_than_a_quarter_left() {
 
 #[test]
 fn limits_are_told_apart_by_a_few_bits() {
-    let hash = |capacity| LeaseKey::limit_hash(&TokenBucket::per_second(capacity, 5.0).unwrap());
+    let hash = |capacity| {
+        LeaseKey::limit_hash(&TokenBucket::per_second(capacity, 5.0).unwrap().into()).unwrap()
+    };
     assert_eq!(hash(9), hash(9));
     let hashes: std::collections::HashSet<_> = (1..=50).map(hash).collect();
     assert!(hashes.iter().all(|hash| *hash < 1 << LIMIT_BITS));
     assert!(hashes.len() > 40, "two of 50 limits may have the same");
+    let window = |interval| LeaseKey::limit_hash(&FixedWindow::new(9, interval).unwrap().into());
+    assert!(window(1.0) != window(2.0) && window(1.0).is_some());
+    let sliding = SlidingWindow::new(9, 1.0).unwrap();
+    assert_eq!(LeaseKey::limit_hash(&sliding.into()), None, "it has no leases");
 }
 
 #[test]
@@ -59,15 +66,19 @@ fn buckets_with_tokens_to_hand_out_are_counted() {
     let region = region.as_ref().unwrap();
     let hour = (boot_time() + 3_600 * SECOND) >> UNIT_BITS;
     let busy = Lease { tag: 7, tokens: 3, valid_until: hour, ..Lease::default() };
-    let leases = [busy, busy, Lease { tokens: 0, ..busy }, Lease { valid_until: 5, ..busy }];
+    let leases = [
+        [busy, busy],
+        [busy, Lease { tokens: 0, ..busy }],
+        [Lease { valid_until: 5, ..busy }, busy],
+    ];
     let sets = region.area::<Set>(Area::Leases);
-    for set in &sets[..2] {
-        for (word, lease) in set.0.iter().zip(leases) {
-            word.store(lease.to_word(), Ordering::Relaxed);
+    for (set, leases) in sets.iter().zip(leases) {
+        for (words, lease) in set.0.chunks(WORDS).zip(leases) {
+            words[0].store(lease.to_word(), Ordering::Relaxed);
+            // The note of another bucket looks like a lease.
+            words[1].store(busy.to_word(), Ordering::Relaxed);
         }
-        // The level of another bucket looks like a lease.
-        set.0[WAYS / 2].store(busy.to_word(), Ordering::Relaxed);
     }
     let counted = usage(region);
-    assert_eq!((counted.slots, counted.used), (32_640, 4));
+    assert_eq!((counted.slots, counted.used), (32_704, 4));
 }

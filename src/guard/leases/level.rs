@@ -1,0 +1,84 @@
+//! What a host knows of a bucket or window on a server while it has a lease of it.
+
+use super::word::{Lease, Note};
+use crate::limit::{Decision, Limit, Op, Span, State, apply};
+use crate::mapped::word::Word;
+
+/// A bucket or window on a server, after the last call for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level {
+    /// When the bucket is full or the window ends, by this host's clock. Of a window no later than by the server's, for it
+    /// reads its clock after the call was sent; but by the trip of a clock reading that was handed off.
+    pub expires_at: u64,
+    /// When the window ends, by the server's clock: what names it there. 0 of a bucket.
+    pub window: u64,
+    /// The hits in the window. 0 of a bucket.
+    pub hits: u64,
+}
+
+impl Level {
+    /// What the server's decision tells on a call that was sent at `sent`.
+    pub fn new(limit: &Limit, decision: &Decision, sent: u64) -> Self {
+        let expires_at = sent + (decision.expires_at - decision.now);
+        match limit {
+            Limit::TokenBucket(_) => Self { expires_at, window: 0, hits: 0 },
+            _ => Self { expires_at, window: decision.expires_at, hits: missing(limit, decision) },
+        }
+    }
+
+    /// What the server would tell at `now`. Of a window by the server's clock, as far as it is known; so a settlement names the window.
+    pub fn at(&self, limit: &Limit, now: u64) -> Decision {
+        let (state, now) = match limit {
+            Limit::TokenBucket(_) => {
+                (State::Filling { full_at: Span::from_ns(self.expires_at) }, now)
+            }
+            _ => {
+                let left = self.expires_at.saturating_sub(now);
+                // Fits: they are at most the limit.
+                let hits = self.hits as u32;
+                let ends_at = self.window.saturating_sub(1);
+                (State::Window { ends_at, hits }, self.window.saturating_sub(left))
+            }
+        };
+        apply(limit, &state.into(), now, Op::Peek { cost: 0 }).0
+    }
+
+    /// Until when tokens may be handed out that may be until `until`: those of a window end with it.
+    pub(super) fn cut(&self, until: u64) -> u64 {
+        if self.window == 0 { until } else { until.min(self.expires_at) }
+    }
+
+    /// Reads what the words beside a lease say. None if they are of another fetch.
+    pub(super) fn read<W: Word>(words: &[W], lease: &Lease) -> Option<Self> {
+        let mut values = [0; 3];
+        for (value, word) in values.iter_mut().zip(words) {
+            *value = lease.noted_in(word.load())?;
+        }
+        let [expires_at, window, hits] = values;
+        Some(Self { expires_at, window, hits })
+    }
+
+    /// Notes it in the words beside a lease. Of two answers to calls of one fetch, which may arrive in another order, the smaller
+    /// numbers count: a bucket must not be taken for emptier than it is, and a refund must not name a later window. But where this is the
+    /// answer to the fetch itself (`is_own`), another one in an earlier or later window says nothing.
+    pub(super) fn note<W: Word>(&self, words: &[W], lease: &Lease, is_own: bool) {
+        let replaces =
+            is_own && Self::read(words, lease).is_some_and(|noted| noted.window != self.window);
+        for (word, value) in words.iter().zip([self.expires_at, self.window, self.hits]) {
+            loop {
+                let seen = word.load();
+                let noted = lease.noted_in(seen).filter(|_| !replaces);
+                let value = noted.map_or(value, |noted| noted.min(value));
+                let note = Note { value, fetch: lease.fetch, tag: lease.tag };
+                if word.replace(seen, note.to_word()) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// How many tokens or hits a bucket or window lacks after a decision.
+pub fn missing(limit: &Limit, decision: &Decision) -> u64 {
+    limit.capacity().saturating_sub(limit.remaining(decision))
+}
