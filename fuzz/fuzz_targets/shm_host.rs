@@ -84,9 +84,9 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 });
             }
             2 => {
-                let place = host.record(|it| it.gate.enter(now, SECOND));
-                if let Some(GateEntry::Place(place)) = place {
-                    host.record(|it| it.gate.leave(place, breaker == 0));
+                let entry = host.record(|it| it.gate.enter(now, SECOND));
+                if let Some(GateEntry::Lane(lane)) = entry {
+                    host.record(|it| it.gate.leave(lane, breaker == 0));
                 }
             }
             3 => {

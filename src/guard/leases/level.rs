@@ -8,7 +8,7 @@ use crate::mapped::word::Word;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Level {
     /// When the bucket is full or the window ends, by this host's clock. Of a window no later than by the server's, for it
-    /// reads its clock after the call was sent; but by the trip of a clock reading that was handed off.
+    /// reads its clock after the call was sent; of a clock reading that was handed off the later bound counts.
     pub expires_at: u64,
     /// When the window ends, by the server's clock: what names it there. 0 of a bucket.
     pub window: u64,

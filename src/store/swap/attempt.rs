@@ -194,7 +194,8 @@ impl<E: SwapEntry> Attempt<'_, E> {
     }
 
     /// Decides at a time that is known by two bounds. Both must accept or deny, and the state that expires later is kept, so the bound
-    /// that is wrong gives no tokens away. None if the answers differ.
+    /// that is wrong gives no tokens away. Of a window the later bound counts: it must not seem to last longer than it does. None if
+    /// the answers differ.
     pub(super) fn decide_within(
         &self,
         state: &StoredState,
@@ -212,7 +213,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
         let last = skew::decide(self.request, state, latest);
         let is_agreed = first.0.is_accepted() == last.0.is_accepted();
         let owes_more = last.1.expires_at() > first.1.expires_at();
-        is_agreed.then_some(if owes_more { last } else { first })
+        is_agreed.then_some(if owes_more || is_window { last } else { first })
     }
 }
 

@@ -54,12 +54,18 @@ fn window_that_may_have_ended_is_decided_at_a_time_that_is_known() {
         let entry = &Register::new(0);
         with_request(&limit, TAKE, |request| {
             let attempt = Attempt { entry, request, turn: None, may_write: true };
-            attempt.decide_within(&state, bounds).map(|it| it.1.expires_at())
+            let decided = attempt.decide_within(&state, bounds);
+            decided.map(|(decision, after)| (decision.now, after.expires_at()))
         })
     };
-    assert_eq!(decided([ends_at - 9, ends_at - 1]), Some(ends_at), "the open window");
+    assert_eq!(
+        decided([ends_at - 9, ends_at - 1]),
+        Some((ends_at - 1, ends_at)),
+        "the open window"
+    );
     assert_eq!(decided([ends_at - 9, ends_at]), None);
-    assert_eq!(decided([ends_at, ends_at + 9]), Some(ends_at + 9 + SECOND), "the next one");
+    let next = ends_at + 9;
+    assert_eq!(decided([ends_at, next]), Some((next, next + SECOND)));
 }
 
 #[test]
