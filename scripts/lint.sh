@@ -45,6 +45,7 @@ for alert in $(sed -n 's/^ *- alert: //p' share/alerts.yml); do
 done
 # Faults that are planted on purpose fit the code as it is.
 git apply --check tests/histories/planted/*.patch || { echo "A fault in tests/histories/planted does not fit the code"; exit 1; }
+php -n scripts/lint/planted_lua.php
 # A number of speed is what make bench wrote.
 php -n scripts/lint/speed.php
 
