@@ -3,6 +3,7 @@
 use super::*;
 use crate::limit::span::Span;
 use crate::limit::{CalendarWindow, Limit, MAX_REFILL, SECOND, StoredState};
+use crate::rounds::rounds;
 use proptest::prelude::*;
 
 const T: u64 = 1_000 * SECOND;
@@ -126,7 +127,7 @@ fn ops() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(rounds(1_000)))]
 
     #[test]
     fn window_decides_as_a_count_of_its_hits_does(
