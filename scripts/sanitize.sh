@@ -112,15 +112,18 @@ write_program() {
 # The pure parts, and the slot protocol in plain memory: Miri supports neither PHP nor shared mappings.
 miri() {
     name="Miri: limits, DSNs, records, slots"
-    if ! why=$(cargo +nightly miri --version 2>&1); then
-        leave_out "$name" "no Miri here; rustup toolchain install nightly --component miri,rust-src"
+    # An older nightly is taken if the newest lacks it.
+    if ! cargo +nightly miri --version >/dev/null 2>&1 &&
+        ! rustup toolchain install nightly --allow-downgrade --profile minimal --component miri,rust-src >"$folder/rustup" 2>&1; then
+        tail -n 3 "$folder/rustup"
+        leave_out "$name" "rustup cannot install Miri"
         return
     fi
     run "$name" with_miri --lib -- limit:: dsn:: store::name store::record store::shm::slot guard::gate guard::denials mapped::claimed mapped::fields mapped::set mapped::text
     run "Miri: the slot protocol by threads" with_miri --test slot_words
 }
 with_miri() {
-    env RUSTFLAGS="$rust_flags" CARGO_TARGET_DIR="$folder/miri" MIRIFLAGS="-Zmiri-disable-isolation" PROPTEST_CASES=8 \
+    env RUSTFLAGS="$rust_flags" CARGO_TARGET_DIR="$folder/miri" MIRIFLAGS="-Zmiri-disable-isolation" PROPTEST_CASES=1 \
         cargo +nightly miri test --locked --quiet "$@"
 }
 

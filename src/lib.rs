@@ -20,6 +20,8 @@ pub mod net;
 #[cfg(not(fuzzing))]
 mod php;
 pub mod process;
+#[cfg(test)]
+mod rounds;
 pub mod settings;
 pub mod statistics;
 pub mod store;

@@ -4,6 +4,7 @@ use super::*;
 use crate::limit::SECOND;
 use crate::limit::reach::UNIT;
 use crate::limit::{Limit, Op, StoredState, apply};
+use crate::rounds::rounds;
 use proptest::prelude::*;
 
 const T: u64 = 1_000_000 * SECOND;
@@ -239,7 +240,7 @@ fn clock_that_went_back_empties_a_bucket_for_one_refill() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(rounds(2_000)))]
 
     /// Old and new workers side by side, whatever the numbers: what both buckets hold, and what the faster one gets back.
     #[test]

@@ -6,6 +6,7 @@ use crate::limit::{
     CalendarWindow, Decision, Limit, MAX_HITS, MAX_REFILL, SECOND, State, StoredState,
     WordAlgorithm,
 };
+use crate::rounds::rounds;
 use proptest::prelude::*;
 
 const T: u64 = 1_000 * SECOND;
@@ -129,7 +130,7 @@ fn ops() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(rounds(1_000)))]
 
     #[test]
     fn window_decides_as_a_count_of_its_hits_does(

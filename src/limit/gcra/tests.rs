@@ -6,6 +6,7 @@ use crate::limit::emptied::emptied;
 use crate::limit::error::LimitError;
 use crate::limit::reach::Debt;
 use crate::limit::span::{GRAIN, SECOND};
+use crate::rounds::rounds;
 use proptest::prelude::*;
 
 mod edges;
@@ -73,7 +74,7 @@ fn parts(limit: &TokenBucket, span: Span) -> u128 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: rounds(2_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn admissions_never_exceed_capacity_and_refill(
@@ -282,12 +283,13 @@ fn reservations_do_not_drift() {
         let limit = TokenBucket::per_second(1, rate).unwrap();
         let (mut state, mut wait) = (State::FULL, 0);
         let reserve = Op::Reserve { cost: 1, max_wait: MAX_DEBT };
-        for _ in 0..100_001 {
+        let rounds = rounds(100_001);
+        for _ in 0..rounds {
             let (decision, after) = apply(&limit, state, T0, reserve);
             (state, wait) = (after, decision.wait);
         }
-        // The last one waits for the 100,000 before it, rounded up by a nanosecond at most.
-        let exact = (1e14 / rate).ceil() as u64;
+        // The last one waits for all before it, rounded up by a nanosecond at most.
+        let exact = (f64::from(rounds - 1) * 1e9 / rate).ceil() as u64;
         assert!((exact..=exact + 1).contains(&wait), "{wait} ns at {rate}");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::limit::{MAX_REFILL, SECOND};
+use crate::rounds::rounds;
 use proptest::prelude::*;
 
 const T: u64 = 1_000 * SECOND;
@@ -29,7 +30,7 @@ fn counted(log: &[u64], now: u64) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(rounds(2_000)))]
 
     #[test]
     fn window_decides_as_a_log_of_all_hits_does(

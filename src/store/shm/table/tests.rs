@@ -178,8 +178,9 @@ impl Alone {
             || matches!(op, Op::Settle { .. })
             || !accepted
             || decision.is_accepted() && (reserves || before.is_some() || uncut.0.is_accepted());
-        // A denied call takes nothing, except check() on a bucket that has a slot.
-        let overdraws = op == Op::Check && after.is_some() && !decision.is_accepted();
+        // A denied call takes nothing, except check() on a bucket that has a slot; and that charges nothing on top of what was
+        // settled, which a newcomer that started lower may owe where a client that is alone does not.
+        let overdraws = op == Op::Check && after.is_some() && before != after && !accepted;
         // What is settled in a window that was evicted ends with the inherited one, in which no hit is left.
         let is_lost = matches!((op, limit), (Op::Settle { .. }, Limit::FixedWindow(_)))
             && (before.is_none() || after.is_none());
