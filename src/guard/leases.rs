@@ -1,7 +1,9 @@
 //! Leases: tokens of busy buckets on servers, and hits of busy windows, that this host has taken ahead and hands out by itself.
 //!
-//! You pay: a block or reset by another host is noticed within a second, a bucket's clients may get one lease of each host more in a
-//! stretch of time, and what a process had fetched when it was killed is lost. You get: one round trip for a batch in place of one a call.
+//! Paid: a block or reset by another host is noticed within a second; a bucket's clients may get one lease of each host more in a
+//! stretch of time; what a process had fetched when it was killed is lost. Got: one round trip for a batch in place of one a call. Tried
+//! instead, for windows: their two ends and their hits in one word with the tag and the number of the fetch, which takes 200 bits; and only
+//! the server's end, with this host's time of day to tell how long that is, which is wrong by as much as the two clocks differ.
 //!
 //! A process that finds no token left makes one call for a *batch* and puts what it does not need into a word,
 //! from which all processes of the host take by compare-and-swap. All of these tokens were taken on the server before, so
@@ -9,14 +11,12 @@
 //! is needed by another bucket, is lost to the client and comes back with time.
 //!
 //! Hits end with their window: no window has more hits than its limit, whatever fails. By this host's clock it ends as long after the
-//! *beginning* of the trip as the server says that it lasts, so no later than on the server. What goes back to the server names the
+//! *beginning* of the trip as the server says that it lasts, so never later than on the server. memcached has no clock: there a host whose
+//! clock is behind may hand them out later by the difference, two seconds at most. What goes back to the server names the
 //! window that was charged, and is forgotten there once that has ended.
 //!
 //! The batch begins at one token and doubles when it is used up within [`LIFETIME`], so a bucket without that many calls never
 //! has a lease. It falls to what was used when some of it was left, and to one while less than a quarter of the bucket is left.
-//!
-//! Tried instead, for windows: their two ends and their hits in one word with the tag and the number of the fetch, which takes 200 bits.
-//! And only the server's end, with this host's time of day to tell how long that is: wrong by as much as the two clocks differ.
 
 mod level;
 mod word;
@@ -171,8 +171,7 @@ impl<W: Word> LeaseKey<'_, W> {
     /// Takes `cost` tokens at `now`, or tells the call to ask the server, which takes at most `longest` nanoseconds.
     pub fn take(&self, cost: u32, now: u64, longest: u64) -> Step {
         loop {
-            let Some((word, notes, seen)) = self.find().or_else(|| self.find_free(now, longest))
-            else {
+            let Some((word, notes, seen)) = self.find_or_free(now, longest) else {
                 return Step::Ask;
             };
             let lease = Lease::from_word(seen);
@@ -377,14 +376,18 @@ impl<W: Word> LeaseKey<'_, W> {
         })
     }
 
-    /// The word whose lease ended first. None if all are in use.
-    fn find_free(&self, now: u64, longest: u64) -> Option<(&W, &[W], u128)> {
-        let is_free = |(_, _, seen): &(_, _, u128)| {
-            let lease = Lease::from_word(*seen);
+    /// The word of the bucket, or else the one whose lease ended first. None if all are in use. Each word is read once: processes that
+    /// find the same words choose the same one, so that a bucket has no two.
+    fn find_or_free(&self, now: u64, longest: u64) -> Option<(&W, &[W], u128)> {
+        let is_own = |lease: &Lease| lease.tag == self.tag;
+        let is_free = |lease: &Lease| {
             !lease.is_being_fetched(now, longest)
                 && (lease.tokens == 0 || now >> UNIT_BITS >= lease.valid_until)
         };
-        self.words().filter(is_free).min_by_key(|(_, _, seen)| Lease::from_word(*seen).valid_until)
+        let words = self.words().map(|found| (Lease::from_word(found.2), found));
+        let usable = words.filter(|(lease, _)| is_own(lease) || is_free(lease));
+        let best = usable.min_by_key(|(lease, _)| (!is_own(lease), lease.valid_until));
+        best.map(|(_, found)| found)
     }
 }
 

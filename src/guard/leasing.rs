@@ -28,11 +28,11 @@ pub fn decide(guard: &Guard, request: &Request<'_>, sent: u64) -> Report {
     if guard.lease == 0 || request.frozen().is_some() {
         return guard.decide_without_lease(request, sent);
     }
-    let lease =
+    let tokens_of_lease =
         |cost: u64| u32::try_from(cost).ok().filter(|cost| (1..=guard.lease).contains(cost));
     match *request.op {
         Op::Take { cost } => {
-            let Some(tokens) = lease(cost) else {
+            let Some(tokens) = tokens_of_lease(cost) else {
                 return decide_and_end_if_blocked(guard, request, sent);
             };
             let (step, timeouts) = take(guard, request, tokens, sent);
@@ -119,7 +119,10 @@ fn correct_by_store<T>(
         Some(decision) if decision.is_accepted() => {
             let missing = missing(request.limit, &decision);
             let level = Level::new(request.limit, &decision, sent);
-            with_lease(guard, request, sent, |lease| lease.note_refund(missing, &level));
+            with_lease(guard, request, sent, |lease| {
+                lease.note_refund(missing, &level);
+                lease.wake();
+            });
         }
         // It has changed nothing: what it took has come back, or its window has ended.
         Some(decision) if !decision.is_blocked() => {}

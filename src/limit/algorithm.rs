@@ -5,7 +5,7 @@ use super::reply::Reply;
 use super::state::State;
 
 /// An algorithm with its numbers, whose state is one [`State`]: [`TokenBucket`](super::TokenBucket),
-/// [`FixedWindow`](super::FixedWindow), or a [`Place`](super::Place) of a sliding window.
+/// [`FixedWindow`](super::FixedWindow), [`CalendarWindow`](super::CalendarWindow), or a [`Place`](super::Place) of a sliding window.
 ///
 /// A store that keeps its own loop around a decision is generic over this trait, so that the
 /// compiler inlines one algorithm into it.

@@ -39,16 +39,16 @@ pub enum Op {
         cost: u64,
         /// The [`expires_at`](super::Decision::expires_at) of the decision that took them. A token bucket
         /// gives back no more than would still be missing without later calls: what came back by itself
-        /// is not given twice. A fixed window gives nothing back if another one is open. `None`: no
+        /// is not given twice. A fixed or calendar window gives nothing back if another one is open. `None`: no
         /// such bound.
         expiry: Option<u64>,
     },
     /// Takes what a call cost beyond its estimate, also if the bucket has less: then it owes one capacity at most, which no `Check`
-    /// forgives. A sliding window fills up and no more. Denied by a block, and by a fixed window if another one is open.
+    /// forgives. A sliding window fills up and no more. Denied by a block, and by a fixed or calendar window if another one is open.
     Settle {
         /// Tokens.
         cost: u64,
-        /// The [`expires_at`](super::Decision::expires_at) of the decision that took the estimate: names the fixed
+        /// The [`expires_at`](super::Decision::expires_at) of the decision that took the estimate: names the
         /// window.
         expiry: u64,
     },

@@ -14,7 +14,7 @@ pub enum State {
         /// When it is full again. A bucket whose `full_at` has passed is full.
         full_at: Span,
     },
-    /// A bucket from which `reserve` took tokens in advance.
+    /// A bucket that owes what `reserve` took in advance, or what was settled beyond what it had.
     Reserved {
         /// When it is full again, in nanoseconds.
         full_at: u64,
@@ -40,7 +40,7 @@ pub enum State {
         /// [`reach`](super::reach)).
         reach: u32,
     },
-    /// A fixed window.
+    /// A fixed window, or a window of the calendar.
     Window {
         /// Its last moment, in nanoseconds.
         ends_at: u64,

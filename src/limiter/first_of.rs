@@ -1,17 +1,17 @@
 //! Calls on several limits, of which the first one that accepts is charged.
 //!
-//! One limit is asked after the other until one accepts, each as if it stood alone: with its leases, and the denials that its host
-//! remembers. That is exact: a limit that denies is not charged, so nothing has to be given back.
-//!
-//! You pay a round trip for each limit that a server denies, unless this host knows that it does; you get one way for all stores.
-//! Tried, on a Redis of the same host: one script that decides on two limits in one trip. The times are each the shortest mean of
-//! five runs, on a machine with other work, so differences of a few µs say nothing.
+//! Paid: a round trip for each limit that a server denies, unless this host remembers the denial, which it does of buckets. Got: one way
+//! for all stores, with leases. Tried instead, on a Redis of the same host: one script that decides on two limits in one trip. The times are
+//! each the shortest mean of five runs, on a machine with other work, so differences of a few µs say nothing.
 //!
 //! | | the script | one after the other |
 //! |---|---|---|
 //! | the first accepts | 1 trip; windows 32 µs, buckets 36 µs | 1 trip; windows 29 µs, buckets 28 µs |
 //! | the first denies, the second accepts | 1 trip; 34 µs | windows 2 trips, 54 µs; buckets 1 trip, 28 µs: the denial is remembered |
 //! | both deny | windows 1 trip, 31 µs; buckets none | windows 2 trips, 52 µs; buckets none |
+//!
+//! One limit is asked after the other until one accepts, each as if it stood alone: with its leases, and the denials that its host
+//! remembers. That is exact: a limit that denies is not charged, so nothing has to be given back.
 
 use super::flagged_decision::FlaggedDecision;
 use super::in_order::InOrder;

@@ -258,7 +258,7 @@ impl<'a> DenialLog<'a> {
         denials
     }
 
-    /// The identifiers that each limit denied most until `now`, and about how often, the most often first.
+    /// The identifiers that each limit has denied most by `now`, and about how often, the most often first.
     pub fn most_denied(self, now: u64) -> BTreeMap<LimitName, Vec<(Vec<u8>, u64)>> {
         let mut counts = BTreeMap::<_, u64>::new();
         for denial in self.snapshot() {

@@ -140,8 +140,10 @@ impl Record {
 impl Contents for Record {
     /// Sets all counts to zero. The texts are those of the next limit once it has claimed the record.
     fn reset(&self) {
-        let counters = self.stripes.iter().flat_map(|stripe| &stripe.outcomes);
-        counters.for_each(|counter| counter.store(0, Ordering::Relaxed));
+        for stripe in &self.stripes {
+            let counters = stripe.outcomes.iter().chain([&stripe.noted_until]);
+            counters.for_each(|counter| counter.store(0, Ordering::Relaxed));
+        }
         self.minutes.clear();
     }
 }

@@ -33,7 +33,8 @@ impl Level {
                 (State::Filling { full_at: Span::from_ns(self.expires_at) }, now)
             }
             _ => {
-                let left = self.expires_at.saturating_sub(now);
+                // A call may have begun before the one that opened the window.
+                let left = self.expires_at.saturating_sub(now).min(limit.window());
                 // Fits: they are at most the limit.
                 let hits = self.hits as u32;
                 let ends_at = self.window.saturating_sub(1);

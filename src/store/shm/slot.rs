@@ -32,16 +32,14 @@
 //! A word of zeros is a full bucket, or a permit that is free: a new table needs no set-up.
 
 use crate::limit::{GRAIN, MAX_AHEAD, MAX_REFILL, Span, State};
-
-/// The bits of a key's tag.
-pub const TAG_BITS: u32 = 34;
+use crate::mapped::set::TAG_BITS;
 
 const TAG_SHIFT: u32 = 128 - TAG_BITS;
 const TIME_BITS: u32 = 62;
 /// The bits behind the time.
 const REST_BITS: u32 = 31;
 const REST: u32 = (1 << REST_BITS) - 1;
-/// Marks the rest of a reservation, a window or a claim.
+/// Marks the rest of what is not filling: reserved, overdrawn, emptied, blocked, a window, a claim, a permit.
 const NOT_FILLING: u32 = 1 << 30;
 const FRACTION_BITS: u32 = 24;
 const FRACTION: u32 = (1 << FRACTION_BITS) - 1;

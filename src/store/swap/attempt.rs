@@ -61,10 +61,13 @@ impl<E: SwapEntry> Attempt<'_, E> {
                     if let Some(turn) = &self.turn {
                         note_lock(turn.hot_key, boot_time());
                     }
-                    return denial.ok_or_else(|| self.entry.locked());
+                    // Made in any case: it notes that the write waited.
+                    let error = self.entry.locked();
+                    return denial.ok_or(error);
                 }
                 Tried::Not(Swap::Locked) if !budget.has_time_for(self.entry.round_trip()) => {
-                    return denial.ok_or_else(|| self.entry.locked());
+                    let error = self.entry.locked();
+                    return denial.ok_or(error);
                 }
                 Tried::Not(_) => {
                     self.pause(lost, budget);
@@ -115,7 +118,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
         })
     }
 
-    /// Locks the value and applies, where the server has locks; else swaps.
+    /// Locks the value and applies, where the server has locks; else swaps. Keeps the `denial` that the state is worth.
     fn try_swap_locked(&self, denial: &mut Option<Decision>, budget: &mut Budget) -> Result<Tried> {
         let mut done = None;
         let mut decide = |state: &StoredState, clock: &Reading| {
@@ -126,7 +129,11 @@ impl<E: SwapEntry> Attempt<'_, E> {
             changed
         };
         let swap = |budget: &mut Budget| self.entry.swap_locked(&mut decide, budget);
-        let swapped = match self.trip(budget, swap) {
+        let swapped = self.trip(budget, swap);
+        if let Some((decision, ..)) = done {
+            *denial = (!decision.is_accepted()).then_some(decision);
+        }
+        let swapped = match swapped {
             Err(error) if error.is_refusal() => return Ok(Tried::Unwritten(error)),
             other => other?,
         };
@@ -193,7 +200,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
         }
     }
 
-    /// Decides at a time that is known by two bounds. Both must accept or deny, and the state that expires later is kept, so the bound
+    /// Decides at a time that is known by two bounds. Both must take as much, and the state that expires later is kept, so the bound
     /// that is wrong gives no tokens away. Of a window the later bound counts: it must not seem to last longer than it does. None if
     /// the answers differ.
     pub(super) fn decide_within(
@@ -211,7 +218,8 @@ impl<E: SwapEntry> Attempt<'_, E> {
             return None;
         }
         let last = skew::decide(self.request, state, latest);
-        let is_agreed = first.0.is_accepted() == last.0.is_accepted();
+        let is_agreed =
+            first.0.is_accepted() == last.0.is_accepted() && first.0.taken == last.0.taken;
         let owes_more = last.1.expires_at() > first.1.expires_at();
         is_agreed.then_some(if owes_more || is_window { last } else { first })
     }

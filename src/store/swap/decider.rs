@@ -96,15 +96,16 @@ fn decide_in_turn<E: SwapEntry>(
     let time = turn_time(entry.round_trip(), request.timeouts.call).as_nanos() as u64;
     let mut has_slept = false;
     loop {
-        let next = take(hot_key, has_slept, boot_time(), time);
         if is_locked(hot_key, boot_time()) {
-            drop(next);
             return decide_alone(entry, request, false, &mut budget);
         }
-        // A turn that there is no time for goes to the next one.
+        let next = take(hot_key, has_slept, boot_time(), time);
         let spare = budget.spare(entry.round_trip());
+        if spare.is_zero() {
+            // A turn that there is no time for goes to the next one.
+            return Err(entry.busy());
+        }
         let sleep = match next {
-            _ if spare.is_zero() => return Err(entry.busy()),
             Next::Ask(turn) => {
                 let may_write = entry.may_write();
                 return Attempt { entry, request, turn: Some(turn), may_write }.decide(&mut budget);

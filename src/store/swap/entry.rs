@@ -28,7 +28,7 @@ pub enum Swap {
     Lost,
     /// Another session held a lock for too long. Nothing was done.
     Locked,
-    /// The server may still replace the value, once a lock is released.
+    /// The server may still replace the value, once a lock is released. [`SwapEntry::locked`] notes that.
     Blocked,
 }
 

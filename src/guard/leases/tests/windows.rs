@@ -136,6 +136,8 @@ fn level_of_a_window_is_told_by_the_servers_clock() {
         let told = level.at(&limit, now + 7);
         assert_eq!(told.now, AHEAD + now + 10);
         assert_eq!((told.expires_at, limit.remaining(&told)), (took.expires_at, 70));
+        // A call that began before the one that opened the window, and took from the lease after it.
+        assert_eq!(level.at(&limit, now - 9).expires_at, took.expires_at, "it names the window");
         let over = level.at(&limit, level.expires_at);
         assert_eq!((over.now, limit.remaining(&over)), (took.expires_at, 100));
     }

@@ -31,6 +31,11 @@ struct Register {
     has_locks: bool,
     /// How long a swap waits for a lock, which it does not get.
     lock_wait: Option<Duration>,
+    /// Whether a write waits until its time is over, and how often that was noted.
+    blocks: bool,
+    noted: Cell<u32>,
+    /// What the value is once rivals have swapped it.
+    after_rivals: Option<State>,
     /// It answers no reading.
     is_silent: bool,
     /// Is called before each reading.
@@ -51,6 +56,9 @@ impl Register {
             round_trip: Duration::ZERO,
             has_locks: false,
             lock_wait: None,
+            blocks: false,
+            noted: Cell::new(0),
+            after_rivals: None,
             is_silent: false,
             on_read: Box::new(|| {}),
         }
@@ -90,11 +98,15 @@ impl SwapEntry for Register {
         }
         if let Some(left) = self.rivals.get().checked_sub(1) {
             self.rivals.set(left);
-            self.held.set((held, current + 1));
+            let swapped = self.after_rivals.filter(|_| left == 0).unwrap_or(held);
+            self.held.set((swapped, current + 1));
             return Ok(Swap::Lost);
         }
         if *version != current {
             return Ok(Swap::Lost);
+        }
+        if self.blocks {
+            return Ok(Swap::Blocked);
         }
         self.held.set((state.word(), current + 1));
         Ok(Swap::Done(Some(current + 1)))
@@ -106,8 +118,10 @@ impl SwapEntry for Register {
         }
         let ((state, version), now) = (self.held.get(), boot_time());
         let clock = Reading { time: self.time.get(), sent_at: now, read_at: now };
-        if let Some(after) = decide(&state.into(), &clock) {
-            self.held.set((after.word(), version + 1));
+        match decide(&state.into(), &clock) {
+            Some(_) if self.blocks => return Ok(Some(Swap::Blocked)),
+            Some(after) => self.held.set((after.word(), version + 1)),
+            None => {}
         }
         Ok(Some(Swap::Done(Some(version + 1))))
     }
@@ -117,6 +131,7 @@ impl SwapEntry for Register {
     }
 
     fn locked(&self) -> Error {
+        self.noted.set(self.noted.get() + 1);
         Error::refused("locked")
     }
 

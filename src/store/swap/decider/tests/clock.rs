@@ -30,6 +30,20 @@ fn answer_that_arrives_late_gives_no_tokens() {
 }
 
 #[test]
+fn times_at_which_a_call_would_take_different_numbers_do_not_agree() {
+    let limit = Limit::from(TokenBucket::per_second(10, 1_000.0).unwrap());
+    let state = State::Filling { full_at: Span::from_ns(NOW + 5 * SECOND / 1_000) };
+    let op = Op::TakeUpTo { most: 10, least: 1, leave: 0 };
+    with_request(&limit, op, |request| {
+        let attempt = Attempt { entry: &Register::new(0), request, turn: None, may_write: true };
+        let taken =
+            |latest| attempt.decide_within(&state.into(), [NOW, latest]).map(|it| it.0.taken);
+        assert_eq!(taken(NOW + SECOND / 10_000), Some(5));
+        assert_eq!(taken(NOW + SECOND / 1_000), None, "one more by the later");
+    });
+}
+
+#[test]
 fn hand_off_is_used_if_its_clock_reading_was_short_or_the_limit_is_slow() {
     // A bucket of a tenth of a second, and one of a second.
     for (per_second, late, reads) in

@@ -97,6 +97,29 @@ fn denial_stands_though_its_charge_cannot_be_written() {
 }
 
 #[test]
+fn write_that_waits_is_noted_though_the_denial_stands() {
+    let empty = apply(&slow_limit(), &StoredState::FULL, NOW, Op::Take { cost: 10 }).1.word();
+    let register = Register { blocks: true, ..Register::new(0) };
+    register.held.set((empty, 7));
+    assert_eq!(decide(&register, &record(), Op::Check, LONG).map(Decision::is_accepted), Ok(false));
+    assert_eq!(register.noted.get(), 1);
+}
+
+#[test]
+fn denial_of_a_row_that_was_locked_stands_though_its_charge_cannot_be_written() {
+    let empty = apply(&slow_limit(), &StoredState::FULL, NOW, Op::Take { cost: 10 }).1.word();
+    // What rivals write meanwhile decides.
+    let ask = |before, after| {
+        let after_rivals = Some(after);
+        let register = Register { blocks: true, has_locks: true, after_rivals, ..Register::new(2) };
+        register.held.set((before, 7));
+        decide(&register, &record(), Op::Check, LONG).map(Decision::is_accepted)
+    };
+    assert_eq!(ask(State::FULL, empty), Ok(false));
+    assert_eq!(ask(empty, State::FULL), Err(Error::refused("locked")));
+}
+
+#[test]
 fn pause_grows_with_the_round_trip_and_with_lost_swaps_up_to_a_part_of_the_calls_time() {
     let longest = |us: u64, lost: u32, ms: u64| {
         longest_pause(Duration::from_micros(us), lost, Duration::from_millis(ms)) / 1_000
