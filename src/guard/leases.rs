@@ -177,7 +177,7 @@ impl<W: Word> LeaseKey<'_, W> {
             let lease = Lease::from_word(seen);
             let level = Level::read(notes, &lease);
             let found = self.judge(&lease, level, cost, now, longest);
-            let (batch, kept, left_over) = match found {
+            let (doublings, kept, left_over) = match found {
                 LeaseState::Enough(level) => {
                     let taken = Lease { tokens: lease.tokens - cost, ..lease };
                     if replace(word, seen, taken) {
@@ -186,13 +186,14 @@ impl<W: Word> LeaseKey<'_, W> {
                     continue;
                 }
                 // Brings no more than the token of its own call: an empty window, say, denies calls side by side.
-                LeaseState::BeingFetched if lease.batch == 0 => return Step::Ask,
+                LeaseState::BeingFetched if lease.doublings == 0 => return Step::Ask,
                 LeaseState::BeingFetched => return Step::Await(seen as u32),
-                LeaseState::TooFew => (lease.next_batch(now), lease.tokens, 0),
-                LeaseState::Ended => (lease.next_batch(now), 0, lease.tokens),
+                LeaseState::TooFew => (lease.next_doublings(now), lease.tokens, 0),
+                LeaseState::Ended => (lease.next_doublings(now), 0, lease.tokens),
                 LeaseState::Foreign => (0, 0, 0),
             };
-            let batch = batch.min(self.max.max(1).ilog2() + u32::from(!self.max.is_power_of_two()));
+            let most = self.max.max(1).ilog2() + u32::from(!self.max.is_power_of_two());
+            let doublings = doublings.min(most);
             let number = match lease.tag == self.tag {
                 true => lease.next_fetch(),
                 // By the time, so that it is no number of an earlier lease of the bucket.
@@ -203,12 +204,12 @@ impl<W: Word> LeaseKey<'_, W> {
                 valid_until: now >> UNIT_BITS,
                 fetch: number,
                 is_fetching: true,
-                batch,
+                doublings,
                 limit: self.limit,
                 tokens: kept,
             };
             if replace(word, seen, fetching) {
-                let batch = (1 << batch).min(self.max).saturating_sub(kept);
+                let batch = (1 << doublings).min(self.max).saturating_sub(kept);
                 let level = level.filter(|_| found != LeaseState::Foreign);
                 return Step::Fetch(Fetch { number, batch, left_over, level });
             }
@@ -256,7 +257,7 @@ impl<W: Word> LeaseKey<'_, W> {
         let put = Lease {
             valid_until: valid_until >> UNIT_BITS,
             is_fetching: false,
-            batch: if is_scarce { SCARCE } else { lease.batch },
+            doublings: if is_scarce { SCARCE } else { lease.doublings },
             // A process that was paused does not give out what is too old.
             tokens: if now < valid_until { (kept + tokens).min(self.max) } else { 0 },
             ..lease
@@ -269,8 +270,8 @@ impl<W: Word> LeaseKey<'_, W> {
     pub fn give_up(&self, fetch: &Fetch, is_busy: bool) {
         if let Some((word, _, seen)) = self.find_fetching(fetch) {
             let lease = Lease::from_word(seen);
-            let batch = if is_busy { lease.batch } else { 0 };
-            replace(word, seen, Lease { is_fetching: false, batch, ..lease });
+            let doublings = if is_busy { lease.doublings } else { 0 };
+            replace(word, seen, Lease { is_fetching: false, doublings, ..lease });
         }
     }
 
@@ -319,7 +320,7 @@ impl<W: Word> LeaseKey<'_, W> {
             if lease.limit != self.limit {
                 return;
             }
-            let with_batch = (1 << lease.batch).min(self.max).max(lease.tokens);
+            let with_batch = (1 << lease.doublings).min(self.max).max(lease.tokens);
             let noted = match lease.is_fetching {
                 // The process that fetches may have had its answer before.
                 true if u64::from(with_batch) <= missing => lease,
@@ -349,7 +350,7 @@ impl<W: Word> LeaseKey<'_, W> {
                 valid_until: now >> UNIT_BITS,
                 fetch: lease.next_fetch(),
                 is_fetching: false,
-                batch: 0,
+                doublings: 0,
                 tokens: 0,
                 ..lease
             };

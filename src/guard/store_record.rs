@@ -235,23 +235,20 @@ impl StoreRecord {
         if since == 0 {
             return None;
         }
-        let answers_since = self.answers_since(now)?;
+        let mut ended_at = self.answers_since(now)?;
         if self.is_unwritable(now) {
             return None;
         }
-        // If no breaker was open since, a server could be read, and none could be written to.
-        let (ended_at, quiet_since) = match answers_since > since {
-            true => (answers_since, answers_since),
-            false => (now, self.refused_at.load(Ordering::Relaxed)),
-        };
-        let has_ended = now.saturating_sub(quiet_since) >= CONFIRMED
-            && self
-                .down_since
-                .compare_exchange(since, 0, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok();
-        if !has_ended {
+        let mut quiet_since = ended_at;
+        if ended_at <= since {
+            // No breaker was open since: a server could be read, and none could be written to.
+            (ended_at, quiet_since) = (now, self.refused_at.load(Ordering::Relaxed));
+        }
+        if now.saturating_sub(quiet_since) < CONFIRMED {
             return None;
         }
+        let (order, failed) = (Ordering::AcqRel, Ordering::Relaxed);
+        self.down_since.compare_exchange(since, 0, order, failed).ok()?;
         self.up_since.store(ended_at, Ordering::Relaxed);
         Some(ended_at.saturating_sub(since))
     }

@@ -61,11 +61,10 @@ impl CalendarWindow {
         // Shortly before the boundary a process may have found the next window open.
         let may_be_next = end - now <= SLACK && is_same(stored.end, self.end_at(end));
         let is_from_future = stored.end > end && !is_current && !may_be_next;
-        match (lasts && !is_from_future, is_current || is_from_future) {
-            (true, _) => Some(stored.end),
-            (false, true) => Some(end),
-            (false, false) => None,
+        if lasts && !is_from_future {
+            return Some(stored.end);
         }
+        (is_current || is_from_future).then_some(end)
     }
 }
 

@@ -11,7 +11,7 @@
 //! ```text
 //! id 0      free; its contents are those of a new record
 //!    even   being freed, since this time in nanoseconds since boot
-//!    odd    claimed
+//!    odd    claimed; or shared, by all limits that found no record: then the id says only how often it was renewed
 //! ```
 //!
 //! A claim writes the id over 0, in the first free record. So processes that claim at once for the same id find one record. To free

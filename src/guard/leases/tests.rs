@@ -210,7 +210,7 @@ fn word_holds_each_field() {
         valid_until: (1 << 50) - 3,
         fetch: (1 << 18) - 5,
         is_fetching: true,
-        batch: 11,
+        doublings: 11,
         limit: 500,
         tokens: 4_001,
     };

@@ -3,7 +3,7 @@
 //! ```text
 //!  127    94 93             44 43  26  25 24   21 20   12 11       0
 //! +---------+-----------------+------+---+-------+-------+----------+
-//! | tag     | valid until, µs | fetch| F | batch | limit | tokens   |
+//! | tag     | valid until, µs | fetch| F | doubl.| limit | tokens   |
 //! +---------+-----------------+------+---+-------+-------+----------+
 //! | tag     | fetch, 32 bits  | bucket full or window ends at (62)  |  ns of this host's clock
 //! | tag     | fetch, 32 bits  | window ends at (62)                 |  ns of the server's clock
@@ -13,7 +13,8 @@
 //!
 //! F: a process is asking for the next batch, since the time in "valid until". Only one does, so a host holds and awaits no more than one
 //! batch; the others ask the server for their own call alone. Each fetch has the next number. A process that was so slow
-//! that another one asked in its place finds another number, and its batch is lost. "batch" is a power of two, "limit" tells limits apart.
+//! that another one asked in its place finds another number, and its batch is lost. doubl.: how often
+//! the batch has doubled; "limit" tells limits apart.
 
 use crate::limit::SECOND;
 use crate::mapped::fields::fields;
@@ -26,10 +27,10 @@ pub const LIFETIME: u64 = SECOND;
 const TOKEN_BITS: u32 = 12;
 const _: () = assert!(MAX_LEASE < 1 << TOKEN_BITS);
 pub(super) const LIMIT_BITS: u32 = 9;
-const BATCH_BITS: u32 = 4;
+const DOUBLINGS_BITS: u32 = 4;
 pub(super) const FETCH_BITS: u32 = 18;
-/// In place of a batch: less than a quarter of the bucket is left, and the next batch is one token.
-pub(super) const SCARCE: u32 = (1 << BATCH_BITS) - 1;
+/// In place of doublings: less than a quarter of the bucket is left, and the next batch is one token.
+pub(super) const SCARCE: u32 = (1 << DOUBLINGS_BITS) - 1;
 /// Times in a word count in 2^10 ns.
 pub(super) const UNIT_BITS: u32 = 10;
 /// The words of a lease and its notes: a cache line.
@@ -41,7 +42,7 @@ fields! {
         pub(super) tokens: u32 = TOKEN_BITS,
         pub(super) limit: u32 = LIMIT_BITS,
         /// The batch is two to the power of this, or one if this is [`SCARCE`].
-        pub(super) batch: u32 = BATCH_BITS,
+        pub(super) doublings: u32 = DOUBLINGS_BITS,
         pub(super) is_fetching: bool = 1,
         /// The number of the last fetch.
         pub(super) fetch: u32 = FETCH_BITS,
@@ -73,7 +74,7 @@ impl Lease {
 
     /// Whether the bucket is so busy that batches bring more than the token of the call, and not scarce.
     pub(super) const fn is_busy(&self) -> bool {
-        self.batch != 0 && self.batch != SCARCE
+        self.doublings != 0 && self.doublings != SCARCE
     }
 
     /// The number of the next fetch.
@@ -87,14 +88,14 @@ impl Lease {
         (tag == self.tag && fetch == self.fetch).then_some(value)
     }
 
-    /// The size of the next batch, as the power of two.
-    pub(super) fn next_batch(&self, now: u64) -> u32 {
-        let used = (1u32 << self.batch).saturating_sub(self.tokens);
+    /// How often the next batch has doubled.
+    pub(super) fn next_doublings(&self, now: u64) -> u32 {
+        let used = (1u32 << self.doublings).saturating_sub(self.tokens);
         let idle_from = self.valid_until + (LIFETIME >> UNIT_BITS);
         match now >> UNIT_BITS {
-            _ if self.batch == SCARCE => 0,
+            _ if self.doublings == SCARCE => 0,
             // Used up in time.
-            now if now < self.valid_until => (self.batch + 1).min(TOKEN_BITS),
+            now if now < self.valid_until => (self.doublings + 1).min(TOKEN_BITS),
             now if now < idle_from => used.max(1).next_power_of_two().ilog2(),
             _ => 0,
         }
@@ -148,9 +149,10 @@ mod tests {
     }
 
     #[test]
-    fn next_batch_depends_on_how_fast_the_last_was_used() {
+    fn next_doublings_depends_on_how_fast_the_last_was_used() {
         let next = |batch, tokens, now| {
-            Lease { batch, tokens, valid_until: UNIT, ..Lease::default() }.next_batch(now)
+            Lease { doublings: batch, tokens, valid_until: UNIT, ..Lease::default() }
+                .next_doublings(now)
         };
         assert_eq!(next(3, 0, FIRST - 1), 4, "used up in time");
         assert_eq!(next(TOKEN_BITS, 0, FIRST - 1), TOKEN_BITS, "the largest");
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn bucket_is_busy_if_its_batch_brings_more_than_the_token_of_a_call() {
-        let is_busy = |batch| Lease { batch, ..Lease::default() }.is_busy();
+        let is_busy = |batch| Lease { doublings: batch, ..Lease::default() }.is_busy();
         assert_eq!([0, 1, TOKEN_BITS, SCARCE].map(is_busy), [false, true, true, false]);
     }
 }

@@ -7,11 +7,11 @@
 //!
 //! A turn is an agreement, no lock: the server compares what it swaps, whoever asks.
 //!
-//! * Who has the turn is waited for until a time that it has set, and sets anew before each trip. If it was killed or paused, the next
-//!   one takes the turn.
-//! * At its end the turn is handed to a call that sleeps, if there is one: the kernel wakes those first that fell asleep first. A
-//!   call that comes meanwhile sleeps behind them.
-//! * A call that has looked in vain and sleeps again is woken before those that sleep for the first time, for it has waited longer.
+//! * A process in its turn is waited for until a time that it sets, and sets anew before each trip. If it was killed or paused, another one
+//!   takes the next turn then.
+//! * A turn that ends is followed by that of a sleeping call: the kernel wakes those first that fell asleep first. A call that comes
+//!   meanwhile sleeps behind them.
+//! * A call that wakes too early and sleeps again is woken before those that sleep for the first time, for it has waited longer.
 //!
 //! `tests/turn_protocol.rs` lets loom run three processes.
 
@@ -27,7 +27,7 @@ const KEY_BITS: u32 = 51;
 /// The longest time for which a process is waited for, in nanoseconds. A time further ahead is garbage.
 const MAX_LEAD: u64 = 60_000_000_000;
 
-/// Those that sleep for the first time, and those that have looked in vain.
+/// Calls that sleep for the first time, and calls that sleep again.
 const NEW: u32 = 1;
 const OLD: u32 = 2;
 
@@ -42,7 +42,7 @@ fields! {
         number: u32 = NUMBER_BITS,
         /// A process may be asleep.
         is_awaited: bool = 1,
-        /// Until when who has the turn is waited for, in microseconds; wraps.
+        /// Until when the process in its turn is waited for, in microseconds; wraps.
         until: u64 = UNTIL_BITS,
         /// The key, cut to its lower bits.
         key: u64 = KEY_BITS,
@@ -50,13 +50,13 @@ fields! {
 }
 
 impl State {
-    /// How long who has the turn is still waited for at `now`, in nanoseconds.
+    /// How long the process in its turn is still waited for at `now`, in nanoseconds.
     const fn time_left(&self, now: u64) -> u64 {
         let left = self.until.wrapping_sub(now / 1_000) & ((1 << UNTIL_BITS) - 1);
         if left <= MAX_LEAD / 1_000 { left * 1_000 } else { 0 }
     }
 
-    /// Who has the turn is waited for until then.
+    /// The process in its turn is waited for until then.
     const fn until(self, until: u64) -> Self {
         Self { until: until / 1_000, ..self }
     }
@@ -155,11 +155,12 @@ impl<W: Bell> Drop for Turn<'_, W> {
         if bell.ring(OLD, 1) > 0 || bell.ring(NEW, 1) > 0 {
             return;
         }
-        // None sleeps. One that fell asleep since then, behind the turn that was handed, is woken.
+        // None was asleep, so the turn is for all.
         let (word, state) = load(self.hot_key);
         let is_still_handed = state.is_handed && state.number == self.number;
         let free = State { is_handed: false, is_awaited: false, ..state };
         if is_still_handed && replace(self.hot_key, word, free) {
+            // Calls that fell asleep since then, for it was not for them, look again.
             bell.ring(OLD | NEW, u32::MAX);
         }
     }
