@@ -607,7 +607,7 @@ impl<'a> Compound<'a> {
 /// The place of the limit whose decision is that of a call on several, and whether the call goes on.
 fn place_of(answer: &FirstAnswer) -> (usize, bool) {
     match answer {
-        FirstAnswer::GoesOn { place, .. } => (*place, true),
+        FirstAnswer::GoesOn { position, .. } => (*position, true),
         FirstAnswer::Denied { soonest, .. } => (*soonest, false),
     }
 }
@@ -684,7 +684,7 @@ fn any_sequence_on_a_first_of_charges_the_first_that_accepts(bench: &Bench) {
                     prop_assert!(waits().all(|wait| wait >= each[soonest].retry_after()));
                     continue;
                 }
-                FirstAnswer::GoesOn { place, decision } => (place, decision.decision),
+                FirstAnswer::GoesOn { position, decision } => (position, decision.decision),
             };
             prop_assert_eq!(&decision, &expected[place], "{} leaving {}", cost, leave);
             prop_assert!(decision.is_accepted() && place + 1 == expected.len() || !enforced[place]);

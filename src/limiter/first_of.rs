@@ -22,10 +22,10 @@ use crate::limit::Op;
 
 /// The answer to a call on several limits, of which the first one that accepts is charged.
 pub enum FirstAnswer {
-    /// The call goes on: the limit at this place accepts, or none does and this one is in a dry run.
+    /// The call goes on: the limit at this position accepts, or none does and this one is in a dry run.
     GoesOn {
-        /// The place of the limit.
-        place: usize,
+        /// The position of the limit.
+        position: usize,
         /// Its decision.
         decision: FlaggedDecision,
     },
@@ -33,7 +33,7 @@ pub enum FirstAnswer {
     Denied {
         /// The decision of each.
         each: Vec<FlaggedDecision>,
-        /// The place of the limit that accepts before the others do.
+        /// The position of the limit that accepts before the others do.
         soonest: usize,
     },
 }
@@ -41,14 +41,14 @@ pub enum FirstAnswer {
 impl FirstAnswer {
     /// The answer of limits of which none accepts.
     fn of_denials(each: Vec<FlaggedDecision>) -> Self {
-        if let Some(place) = each.iter().position(FlaggedDecision::is_admitted)
-            && let Some(decision) = each.get(place).copied()
+        if let Some(position) = each.iter().position(FlaggedDecision::is_admitted)
+            && let Some(decision) = each.get(position).copied()
         {
-            return Self::GoesOn { place, decision };
+            return Self::GoesOn { position, decision };
         }
         let wait = |it: &FlaggedDecision| it.decision.retry_after();
         let by_wait = each.iter().enumerate().min_by(|a, b| wait(a.1).total_cmp(&wait(b.1)));
-        let soonest = by_wait.map_or(0, |(place, _)| place);
+        let soonest = by_wait.map_or(0, |(position, _)| position);
         Self::Denied { each, soonest }
     }
 }
@@ -116,9 +116,9 @@ impl Passed<'_> {
     /// The answer to a call that the next limit accepts, or fails.
     #[inline(always)]
     fn followed_by(self, last: Report<FlaggedDecision>, is_counted: bool) -> Report<FirstAnswer> {
-        let place = self.each.len();
-        let last = last.map(|answer| Ok(FirstAnswer::GoesOn { place, decision: answer? }));
-        if place == 0 {
+        let position = self.each.len();
+        let last = last.map(|answer| Ok(FirstAnswer::GoesOn { position, decision: answer? }));
+        if position == 0 {
             return last;
         }
         if is_counted {

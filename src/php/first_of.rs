@@ -47,14 +47,14 @@ fn members(parts: &[Part], cost: u64, leave: u64) -> impl Iterator<Item = Member
 fn take(call: &Call, parts: &Rc<[Part]>, cost: u64, leave: u64) -> Result<FirstAnswer, Thrown> {
     let frozen = GLOBALS.get().frozen_time.get();
     let answer = deliver(take_first(members(parts, cost, leave), frozen))?;
-    if let FirstAnswer::GoesOn { place, decision: FlaggedDecision { decision, .. } } = &answer
+    if let FirstAnswer::GoesOn { position, decision: FlaggedDecision { decision, .. } } = &answer
         && decision.is_accepted()
         && decision.taken > 0
     {
         call.with_this(|this: &LimiterSet| {
             // PHP code may have constructed the object again meanwhile.
             if Rc::ptr_eq(&this.parts, parts) {
-                this.charged.set(Some(*place));
+                this.charged.set(Some(*position));
             }
         })?;
     }
@@ -92,8 +92,8 @@ fn return_decision(
     asked: u64,
 ) -> Result<(), Thrown> {
     let decision = match answer {
-        FirstAnswer::GoesOn { place, decision } => {
-            let part = parts.get(place).ok_or(Thrown)?;
+        FirstAnswer::GoesOn { position, decision } => {
+            let part = parts.get(position).ok_or(Thrown)?;
             DecisionObject::one(part.decision(decision, asked))
         }
         FirstAnswer::Denied { each, soonest } => {
@@ -109,7 +109,7 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let (cost, parts) = (call.token_count(1)?, parts(call)?);
     let charged = call.with_this(|this: &LimiterSet| this.charged.get())?;
-    let Some(part) = charged.and_then(|place| parts.get(place)) else {
+    let Some(part) = charged.and_then(|position| parts.get(position)) else {
         return call.return_bool(false);
     };
     let flagged = deliver(part.decide(Op::Refund { cost, expiry: None }))?;

@@ -38,7 +38,7 @@ pub struct LimiterSet {
     kind: SetKind,
     /// Counted, so that a call keeps its limiters if PHP code constructs the object again meanwhile.
     pub parts: Rc<[Part]>,
-    /// The place of the limiter that a `FirstOf` has charged last.
+    /// The position of the limiter that a `FirstOf` has charged last.
     pub charged: Cell<Option<usize>>,
 }
 

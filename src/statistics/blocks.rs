@@ -8,7 +8,7 @@ use super::denial_log::LONGEST_IDENTIFIER;
 use super::inferred_name::infer_name;
 use super::keyed_hash::hash;
 use super::records::LONGEST_NAME;
-use super::tagged_set::{self, Place, TaggedSet};
+use super::tagged_set::{self, Position, TaggedSet};
 use crate::identifier::{Identifier, client_identifier};
 use crate::mapped::{Area, BLOCKS_SIZE, Mappable, Region, SharedText};
 use crate::store::LimitKind;
@@ -177,10 +177,10 @@ impl<'a> Blocks<'a> {
             identifier: if track { cut(&identifier, LONGEST_IDENTIFIER) } else { Vec::new() },
         };
         let tag = content.tag(self.secret);
-        // Eight tries: other processes may take the place.
+        // Eight tries: other processes may take the position.
         for _ in 0..8 {
-            let Some(place) = self.place(key, until) else { return };
-            if place.begin(tag, until, |entry| entry.write(&content)) {
+            let Some(position) = self.position(key, until) else { return };
+            if position.begin(tag, until, |entry| entry.write(&content)) {
                 return;
             }
         }
@@ -189,8 +189,10 @@ impl<'a> Blocks<'a> {
     /// Forgets the block of a key that was reset.
     pub fn lift(self, key: &BlockedKey<'_>) {
         let key = key.hash(self.secret);
-        let places = self.set(key).into_iter().flat_map(TaggedSet::places);
-        places.filter(|place| place.entry.key() == key).for_each(|place| place.forget());
+        let positions = self.set(key).into_iter().flat_map(TaggedSet::positions);
+        positions
+            .filter(|position| position.entry.key() == key)
+            .for_each(|position| position.forget());
     }
 
     /// The blocks in force at `now` under the limits of `prefix`, the one that ends last first.
@@ -200,8 +202,8 @@ impl<'a> Blocks<'a> {
             let content = entry.read();
             (content.tag(self.secret), content)
         };
-        let places = self.sets.iter().flat_map(TaggedSet::places);
-        let mut found: Vec<_> = places.filter_map(|place| place.read(read)).collect();
+        let positions = self.sets.iter().flat_map(TaggedSet::positions);
+        let mut found: Vec<_> = positions.filter_map(|position| position.read(read)).collect();
         found.retain(|(content, until)| content.prefix == prefix && *until > now);
         // Two processes that have blocked a key at once may have made two entries.
         found.sort_by_key(|(content, until)| (content.key, Reverse(*until)));
@@ -219,12 +221,13 @@ impl<'a> Blocks<'a> {
         self.sets.get((key as usize).checked_rem(self.sets.len())?)
     }
 
-    /// The place of a key; else a free one, or that of the block that ends first if it ends before this one.
-    fn place(self, key: u64, until: u64) -> Option<Place<'a, BlockEntry>> {
+    /// The position of a key; else a free one, or that of the block that ends first if it ends before this one.
+    fn position(self, key: u64, until: u64) -> Option<Position<'a, BlockEntry>> {
         let set = self.set(key)?;
-        let own = set.places().find(|place| !place.is_free() && place.entry.key() == key);
-        let end = |place: &Place<'_, _>| if place.is_free() { 0 } else { place.time() };
-        own.or_else(|| set.places().min_by_key(end).filter(|place| end(place) < until))
+        let own =
+            set.positions().find(|position| !position.is_free() && position.entry.key() == key);
+        let end = |position: &Position<'_, _>| if position.is_free() { 0 } else { position.time() };
+        own.or_else(|| set.positions().min_by_key(end).filter(|position| end(position) < until))
     }
 }
 

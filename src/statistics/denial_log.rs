@@ -12,7 +12,7 @@
 use super::context::CallContext;
 use super::limit_statistics::LimitName;
 use super::records::{RecordHandle, Records};
-use super::tagged_set::{self, Place, TaggedSet};
+use super::tagged_set::{self, Position, TaggedSet};
 use crate::guard::DecidedBy;
 use crate::identifier::Identifier;
 use crate::limit::{Limit, SECOND};
@@ -46,7 +46,7 @@ pub enum DeniedBy {
     Store = 0,
     /// What this host remembers of a denial by the store.
     DenyCache = 1,
-    /// This host's own buckets, in place of a store that failed.
+    /// This host's own buckets, in position of a store that failed.
     Fallback = 2,
     /// The on-error policy.
     OnError = 3,
@@ -236,14 +236,14 @@ impl<'a> DenialLog<'a> {
         let tag = facts.tag(self.secret, identifier);
         let Some(nth) = (tag as usize).checked_rem(self.sets.len()) else { return };
         let Some(set) = self.sets.get(nth) else { return };
-        if let Some(place) = find(set, tag, now) {
-            place.advance(now);
-            place.entry.count.fetch_add(weight.into(), Ordering::Relaxed);
+        if let Some(position) = find(set, tag, now) {
+            position.advance(now);
+            position.entry.count.fetch_add(weight.into(), Ordering::Relaxed);
             // Each time: processes that wrote different entries here at once have left a mix of them.
-            place.entry.write(facts, identifier);
-        } else if let Some(place) = choose(set, handle, now) {
+            position.entry.write(facts, identifier);
+        } else if let Some(position) = choose(set, handle, now) {
             // If another process is faster, this denial has no entry.
-            place.begin(tag, now, |entry| {
+            position.begin(tag, now, |entry| {
                 entry.first_at.store(now, Ordering::Relaxed);
                 entry.count.store(weight.into(), Ordering::Relaxed);
                 entry.write(facts, identifier);
@@ -253,7 +253,8 @@ impl<'a> DenialLog<'a> {
 
     /// What was denied, the latest first.
     pub fn snapshot(self) -> Vec<LoggedDenial> {
-        let mut denials: Vec<_> = self.places().filter_map(|place| self.read(&place)).collect();
+        let mut denials: Vec<_> =
+            self.positions().filter_map(|position| self.read(&position)).collect();
         denials.sort_by_key(|denial| Reverse(denial.last_at));
         denials
     }
@@ -282,52 +283,53 @@ impl<'a> DenialLog<'a> {
 
     /// Forgets the denials by some limits, and those of limits that have lost their records.
     pub fn forget(self, is_wanted: impl Fn(&LimitName) -> bool) {
-        for place in self.places() {
-            let limit = self.records.name(place.entry.facts().record());
+        for position in self.positions() {
+            let limit = self.records.name(position.entry.facts().record());
             if limit.is_none_or(|name| is_wanted(&name)) {
-                place.forget();
+                position.forget();
             }
         }
     }
 
-    fn places(self) -> impl Iterator<Item = Place<'a, LoggedEntry>> {
-        self.sets.iter().flat_map(TaggedSet::places)
+    fn positions(self) -> impl Iterator<Item = Position<'a, LoggedEntry>> {
+        self.sets.iter().flat_map(TaggedSet::positions)
     }
 
-    fn read(self, place: &Place<'_, LoggedEntry>) -> Option<LoggedDenial> {
+    fn read(self, position: &Position<'_, LoggedEntry>) -> Option<LoggedDenial> {
         let read = |entry: &LoggedEntry| {
             let (facts, identifier) = (entry.facts(), entry.identifier.read());
             let (count, first_at) =
                 (entry.count.load(Ordering::Relaxed), entry.first_at.load(Ordering::Relaxed));
             (facts.tag(self.secret, &identifier), (facts, identifier, count, first_at))
         };
-        let ((facts, identifier, count, first_at), last_at) = place.read(read)?;
+        let ((facts, identifier, count, first_at), last_at) = position.read(read)?;
         let (cause, limit) = (facts.cause()?, self.records.name(facts.record())?);
         Some(LoggedDenial { limit, identifier, cause, count, first_at, last_at })
     }
 }
 
-/// The place of an entry with this tag whose last denial is not long ago.
-fn find(set: &DenialSet, tag: u64, now: u64) -> Option<Place<'_, LoggedEntry>> {
-    let is_recent = |place: &Place<'_, LoggedEntry>| now.saturating_sub(place.time()) < EPISODE;
-    set.places().find(|place| place.has_tag(tag) && is_recent(place))
+/// The position of an entry with this tag whose last denial is not long ago.
+fn find(set: &DenialSet, tag: u64, now: u64) -> Option<Position<'_, LoggedEntry>> {
+    let is_recent =
+        |position: &Position<'_, LoggedEntry>| now.saturating_sub(position.time()) < EPISODE;
+    set.positions().find(|position| position.has_tag(tag) && is_recent(position))
 }
 
-/// The place for a new entry of this limit; none if there is none for it.
-fn choose(set: &DenialSet, own: RecordHandle, now: u64) -> Option<Place<'_, LoggedEntry>> {
-    let free = set.places().find(Place::is_free);
+/// The position for a new entry of this limit; none if there is none for it.
+fn choose(set: &DenialSet, own: RecordHandle, now: u64) -> Option<Position<'_, LoggedEntry>> {
+    let free = set.positions().find(Position::is_free);
     if free.is_some() {
         return free;
     }
-    let limit = |place: &Place<'_, LoggedEntry>| place.entry.facts().record();
-    let of_limit = |wanted| set.places().filter(|place| limit(place) == wanted).count();
-    let order = |place: &Place<'_, _>| (of_limit(limit(place)), Reverse(place.time()));
-    let place = set.places().max_by_key(order)?;
+    let limit = |position: &Position<'_, LoggedEntry>| position.entry.facts().record();
+    let of_limit = |wanted| set.positions().filter(|position| limit(position) == wanted).count();
+    let order = |position: &Position<'_, _>| (of_limit(limit(position)), Reverse(position.time()));
+    let position = set.positions().max_by_key(order)?;
     // The time in nanoseconds is as good as a random number.
-    let is_admitted = of_limit(own) < of_limit(limit(&place))
-        || now.saturating_sub(place.time()) >= KEPT
+    let is_admitted = of_limit(own) < of_limit(limit(&position))
+        || now.saturating_sub(position.time()) >= KEPT
         || now.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & (ADMITTED - 1) == 0;
-    is_admitted.then_some(place)
+    is_admitted.then_some(position)
 }
 
 /// Notes `weight` denials of a client in the log, with its identifier if it may be kept.

@@ -158,12 +158,15 @@ fn entry_that_is_being_written_is_left_out_until_it_is_whole() {
     let table = TestTable::new(1);
     table.block("login:a", NOW + 5);
     table.block("login:b", NOW + 6);
-    let first = |table: &TestTable| table.0[0].places().next().unwrap().entry.name.write(b"other");
+    let first =
+        |table: &TestTable| table.0[0].positions().next().unwrap().entry.name.write(b"other");
     first(&table);
     assert_eq!(table.listed(NOW), [row("login:b", NOW + 6)]);
     table.block("login:a", NOW + 7);
     assert_eq!(table.listed(NOW), [row("login:a", NOW + 7), row("login:b", NOW + 6)]);
-    table.0[0].places().for_each(|place| place.entry.kind.store(u64::MAX, Ordering::Relaxed));
+    table.0[0]
+        .positions()
+        .for_each(|position| position.entry.kind.store(u64::MAX, Ordering::Relaxed));
     assert_eq!(table.listed(NOW), []);
 }
 

@@ -137,7 +137,7 @@ fn entry_that_is_being_written_is_left_out_until_it_is_whole() {
     let log = TestLog::new(1);
     log.deny("login", "a", 5);
     log.deny("login", "b", 5);
-    let entry = |nth| log.sets[0].places().nth(nth).unwrap().entry;
+    let entry = |nth| log.sets[0].positions().nth(nth).unwrap().entry;
     entry(0).identifier.write(b"of another");
     assert_eq!(log.denials(), [row("b", 1, 5, 5)]);
     log.deny("login", "a", 6);
