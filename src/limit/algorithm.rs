@@ -1,7 +1,7 @@
 //! What each kind of limit has to be able to do whose state fits a word.
 
+use super::kept::Kept;
 use super::op::Op;
-use super::reply::Reply;
 use super::state::State;
 
 /// An algorithm with its numbers, whose state is one [`State`]: [`TokenBucket`](super::TokenBucket),
@@ -14,7 +14,7 @@ pub trait WordAlgorithm {
     /// the decision: less is faster (`make bench`, `consume()` against `attempt()`).
     ///
     /// `op` is a reference, for a copy would have to wait until the caller's writes to it are done.
-    fn apply<R: Reply>(&self, state: State, now: u64, op: &Op) -> (R, State);
+    fn apply<R: Kept>(&self, state: State, now: u64, op: &Op) -> (R, State);
 
     /// Whether a clock must have shown more than `now` when it wrote this state. A state of another
     /// limit may be either.

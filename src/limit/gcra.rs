@@ -16,8 +16,8 @@
 use super::algorithm::WordAlgorithm;
 use super::block;
 use super::decision::{Available, Decision};
+use super::kept::Kept;
 use super::op::Op;
-use super::reply::Reply;
 use super::reserved::reserved;
 use super::span::{Span, ceil_to_grain};
 use super::state::State;
@@ -31,7 +31,7 @@ mod settle;
 
 impl WordAlgorithm for TokenBucket {
     #[inline(always)]
-    fn apply<R: Reply>(&self, state: State, now: u64, op: &Op) -> (R, State) {
+    fn apply<R: Kept>(&self, state: State, now: u64, op: &Op) -> (R, State) {
         // The usual case has a path of its own, in which the compiler knows the operation and the
         // kind of state, and that no time is from the future.
         if let (&Op::Take { cost }, State::Filling { full_at }) = (op, state) {

@@ -12,8 +12,8 @@ use super::bounds::MAX_SLIDING_HITS;
 use super::decision::{Available, Decision, Verdict};
 use super::duration::duration_from_seconds;
 use super::error::LimitError;
+use super::kept::Kept;
 use super::op::Op;
-use super::reply::Reply;
 use super::span::Span;
 use super::state::State;
 use super::stored_state::{Hits, StoredState};
@@ -223,7 +223,7 @@ impl WordAlgorithm for Place {
     /// Takes one hit, gives it back, or resets or blocks the place. A start is denied, and has the place remembered if
     /// it is taken; a hit from the future is brought down to one interval from now. All other operations are peeks.
     #[inline(always)]
-    fn apply<R: Reply>(&self, state: State, now: u64, op: &Op) -> (R, State) {
+    fn apply<R: Kept>(&self, state: State, now: u64, op: &Op) -> (R, State) {
         if let Some((decision, after)) = block::decide(state, now, *op, 1) {
             return (R::of(decision), after);
         }

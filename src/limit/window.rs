@@ -6,8 +6,8 @@ use super::block;
 use super::bounds::MAX_HITS;
 use super::decision::{Available, Decision, Verdict};
 use super::error::LimitError;
+use super::kept::Kept;
 use super::op::Op;
-use super::reply::Reply;
 use super::state::State;
 
 /// A limit whose hits come back all at once.
@@ -59,7 +59,7 @@ pub fn check_hits(max_hits: i64) -> Result<u32, LimitError> {
 
 impl<W: Window> WordAlgorithm for W {
     #[inline(always)]
-    fn apply<R: Reply>(&self, state: State, now: u64, op: &Op) -> (R, State) {
+    fn apply<R: Kept>(&self, state: State, now: u64, op: &Op) -> (R, State) {
         let op = *op;
         let (decision, after) = match block::decide(state, now, op, self.max_hits().into()) {
             Some(decided) => decided,

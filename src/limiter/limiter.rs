@@ -6,7 +6,7 @@ use crate::dsn::{Dsn, Target};
 use crate::error::Result;
 use crate::guard::{self, DecidedBy, Event, Guard, Host, Report, Stores};
 use crate::identifier::{Identifier, client_identifier, needs_escape};
-use crate::limit::{Decision, Limit, Op, Reply, StoredState, apply};
+use crate::limit::{Decision, Kept, Limit, Op, StoredState, apply};
 use crate::mapped::FileSettings;
 use crate::net::Timeouts;
 use crate::settings::Settings;
@@ -183,7 +183,7 @@ impl Limiter {
 
     /// Makes a call on the store and counts it.
     #[inline(always)]
-    fn call<R: Reply>(
+    fn call<R: Kept>(
         &self,
         context: &CallContext<'_>,
         limit: &Limit,
@@ -213,7 +213,7 @@ impl Limiter {
 
     /// Makes a call on a store of this host and counts it.
     #[inline(always)]
-    fn call_on_host<R: Reply>(
+    fn call_on_host<R: Kept>(
         &self,
         context: &CallContext<'_>,
         request: &Request<'_>,
@@ -223,9 +223,8 @@ impl Limiter {
         let Request { limit, op, .. } = *request;
         let answer = ask(&*self.store, request);
         // Not in the closure: an answer that it borrows would have to lie in memory (make bench, consume()).
-        let reply = answer.as_ref().ok().map(|answer| answer.decision);
-        let (accepted, is_blocked) =
-            (reply.map(Reply::is_accepted), reply.and_then(Reply::is_blocked));
+        let kept = answer.as_ref().ok().map(|answer| answer.decision);
+        let (accepted, is_blocked) = (kept.map(Kept::is_accepted), kept.and_then(Kept::is_blocked));
         let cause = || {
             let is_blocked = is_blocked.unwrap_or_else(|| self.is_blocked(request));
             self.denial_cause(limit, DecidedBy::Store, is_blocked)

@@ -5,7 +5,7 @@ mod permits;
 use super::kind::with_algorithm;
 use super::{Answer, Key, KeyHash, LimitKind, Permits, Request, Store};
 use crate::error::Result;
-use crate::limit::{Decision, Reply, State, StoredState, WordAlgorithm};
+use crate::limit::{Decision, Kept, State, StoredState, WordAlgorithm};
 use crate::net::Timeouts;
 use hashbrown::HashTable;
 use permits::ArrayPermits;
@@ -138,10 +138,10 @@ impl Array {
     }
 
     #[inline(always)]
-    fn reply<R: Reply>(&self, request: &Request<'_>) -> R {
+    fn decide_kept<R: Kept>(&self, request: &Request<'_>) -> R {
         with_algorithm!(
             request,
-            limit, timed => self.reply_under(limit, timed),
+            limit, timed => self.decide_under(limit, timed),
             window => {
                 let Request { key, op, .. } = *request;
                 let now = now(request);
@@ -155,7 +155,7 @@ impl Array {
     }
 
     #[inline(always)]
-    fn reply_under<R: Reply>(&self, limit: &impl WordAlgorithm, request: &Request<'_>) -> R {
+    fn decide_under<R: Kept>(&self, limit: &impl WordAlgorithm, request: &Request<'_>) -> R {
         let Request { key, op, .. } = *request;
         let now = now(request);
         let mut buckets = self.buckets.borrow_mut();
@@ -171,11 +171,11 @@ fn now(request: &Request<'_>) -> u64 {
 
 impl Store for Array {
     fn decide(&self, request: &Request<'_>) -> Result<Answer> {
-        Ok(self.reply::<Decision>(request).into())
+        Ok(self.decide_kept::<Decision>(request).into())
     }
 
     fn accepts(&self, request: &Request<'_>) -> Result<Answer<bool>> {
-        Ok(self.reply::<bool>(request).into())
+        Ok(self.decide_kept::<bool>(request).into())
     }
 
     fn prepare(&self, _: &[u8], _: &Timeouts) -> Result<()> {

@@ -4,9 +4,9 @@ use super::slot::Slot;
 use super::statistics::TableStatistics;
 use super::table::Change;
 use crate::clock::latest;
-use crate::limit::{Decision, Op, Reply, State, WordAlgorithm};
+use crate::limit::{Decision, Kept, Op, State, WordAlgorithm};
 
-/// An operation under a limit, and the reply once it was applied.
+/// An operation under a limit, and what is kept of the decision.
 pub struct BucketChange<'a, L, R> {
     pub limit: &'a L,
     pub op: &'a Op,
@@ -17,10 +17,10 @@ pub struct BucketChange<'a, L, R> {
     pub statistics: &'a TableStatistics,
     /// Whether this operation found too little room.
     pub lacked_room: bool,
-    pub reply: Option<R>,
+    pub kept: Option<R>,
 }
 
-impl<L: WordAlgorithm, R: Reply> BucketChange<'_, L, R> {
+impl<L: WordAlgorithm, R: Kept> BucketChange<'_, L, R> {
     /// The bucket's next state, or `None` if it stays.
     #[inline(always)]
     fn apply_to(&mut self, state: State) -> Option<State> {
@@ -30,15 +30,15 @@ impl<L: WordAlgorithm, R: Reply> BucketChange<'_, L, R> {
         if self.limit.is_from_future(state, self.now) || state == State::FULL {
             self.now = latest(self.now, self.is_frozen);
         }
-        let (reply, after): (R, State) = self.limit.apply(state, self.now, self.op);
-        let is_accepted = reply.is_accepted();
-        self.reply = Some(reply);
+        let (kept, after): (R, State) = self.limit.apply(state, self.now, self.op);
+        let is_accepted = kept.is_accepted();
+        self.kept = Some(kept);
         // An accepted call almost always changes the state, so only that of a denied one is compared.
         (is_accepted || after != state).then_some(after)
     }
 }
 
-impl<L: WordAlgorithm, R: Reply> Change for BucketChange<'_, L, R> {
+impl<L: WordAlgorithm, R: Kept> Change for BucketChange<'_, L, R> {
     #[inline(always)]
     fn apply(&mut self, slot: Slot) -> Option<Slot> {
         // The usual state has a path of its own, in which the compiler knows its kind.
@@ -113,7 +113,7 @@ mod tests {
             let change =
                 BucketChange { is_frozen: true, ..change(limit, &op, SECOND, &self.statistics) };
             let change = update(&self.set, tag, SECOND, change);
-            (change.reply.unwrap().is_accepted(), change.lacked_room)
+            (change.kept.unwrap().is_accepted(), change.lacked_room)
         }
     }
 
@@ -130,7 +130,7 @@ mod tests {
             is_frozen: false,
             statistics,
             lacked_room: false,
-            reply: None,
+            kept: None,
         }
     }
 
@@ -175,7 +175,7 @@ mod tests {
             let set = [AtomicU128::new(slot.0), AtomicU128::new(0)];
             let (op, statistics) = (Op::Take { cost: 1 }, TableStatistics::default());
             let change = update(&set, tag, now, change(&window, &op, now, &statistics));
-            assert!(change.reply.unwrap().is_accepted(), "{tag}");
+            assert!(change.kept.unwrap().is_accepted(), "{tag}");
         }
     }
 
@@ -212,6 +212,6 @@ mod tests {
         // A token comes back in an hour, but the check has to be paid for first.
         let (op, now) = (Op::Take { cost: 1 }, SECOND + 3_600 * SECOND);
         let late = BucketChange { is_frozen: true, ..change(&limit, &op, now, &table.statistics) };
-        assert!(!update(&table.set, 1, now, late).reply.unwrap().is_accepted());
+        assert!(!update(&table.set, 1, now, late).kept.unwrap().is_accepted());
     }
 }

@@ -26,7 +26,7 @@ mod window;
 use super::table::{self, Look};
 use crate::clock::boot_time;
 use crate::limit::{
-    Decision, Hits, MAX_SLIDING_HITS, Op, Reply, SECOND, State, StoredState, Verdict,
+    Decision, Hits, Kept, MAX_SLIDING_HITS, Op, SECOND, State, StoredState, Verdict,
 };
 use crate::mapped::word::Word;
 use place::{PlaceState, SeenPlaces};
@@ -42,7 +42,7 @@ const BUSY: u64 = SECOND / 1_000;
 
 /// Applies an operation. None if other processes were faster at every try.
 #[inline(always)]
-pub fn decide<W: Word, R: Reply>(window: &WindowInTable<'_, W>, op: Op) -> Option<R> {
+pub fn decide<W: Word, R: Kept>(window: &WindowInTable<'_, W>, op: Op) -> Option<R> {
     if let Op::Take { cost: 1 } | Op::Check = op
         && let Some(answer) = take_one(window)
     {
@@ -54,7 +54,7 @@ pub fn decide<W: Word, R: Reply>(window: &WindowInTable<'_, W>, op: Op) -> Optio
 /// Takes one hit: the usual case, with one look at each place. None if nothing was decided and nothing
 /// taken: the window is blocked, or has to be looked at again.
 #[inline(always)]
-fn take_one<W: Word, R: Reply>(window: &WindowInTable<'_, W>) -> Option<R> {
+fn take_one<W: Word, R: Kept>(window: &WindowInTable<'_, W>) -> Option<R> {
     let needs_hits = R::from_acceptance(false).is_none();
     let (began, interval) = (window.now.get(), window.limit.interval());
     let (mut hits, mut latest, mut taken, mut first) = (Vec::new(), 0, None, None);

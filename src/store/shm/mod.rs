@@ -26,7 +26,7 @@ use super::kind::with_algorithm;
 use super::{Answer, Key, Permits, Request, Store};
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
-use crate::limit::{Reply, SlidingWindow, WordAlgorithm};
+use crate::limit::{Kept, SlidingWindow, WordAlgorithm};
 use crate::mapped::set::{Places, Set, locate};
 use crate::mapped::{self, Area, Location, MappedFile, Region, not_open};
 use crate::net::Timeouts;
@@ -76,7 +76,7 @@ impl SharedMemory {
     }
 
     #[inline(always)]
-    fn answer<R: Reply>(&self, request: &Request<'_>) -> Result<Answer<R>> {
+    fn answer<R: Kept>(&self, request: &Request<'_>) -> Result<Answer<R>> {
         with_algorithm!(
             request,
             limit, timed => self.answer_under(limit, timed),
@@ -85,7 +85,7 @@ impl SharedMemory {
     }
 
     #[inline(always)]
-    fn answer_under<R: Reply>(
+    fn answer_under<R: Kept>(
         &self,
         limit: &impl WordAlgorithm,
         request: &Request<'_>,
@@ -104,17 +104,17 @@ impl SharedMemory {
                 is_frozen,
                 statistics,
                 lacked_room: false,
-                reply: None,
+                kept: None,
             };
             let change = table::update(&set.0, tag, now, change);
-            let decision = change.reply.ok_or_else(not_open)?;
+            let decision = change.kept.ok_or_else(not_open)?;
             Ok(Answer { decision, lacked_room: change.lacked_room })
         })
     }
 
     /// Not inlined: it would lengthen the path of the other limits (`make bench`, `consume()`).
     #[inline(never)]
-    fn answer_in_window<R: Reply>(
+    fn answer_in_window<R: Kept>(
         &self,
         window: &SlidingWindow,
         request: &Request<'_>,

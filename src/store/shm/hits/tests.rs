@@ -101,7 +101,7 @@ impl Table {
             is_frozen: true,
             statistics,
             lacked_room: false,
-            reply: None,
+            kept: None,
         };
         table::update(&set.0, tag, now, change);
     }

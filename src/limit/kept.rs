@@ -4,11 +4,11 @@ use super::decision::Decision;
 
 /// What a caller keeps of a decision: all of it, or whether the call was accepted. A caller that keeps less spares the
 /// copy (`make bench`, `consume()` against `attempt()`).
-pub trait Reply: Copy {
+pub trait Kept: Copy {
     /// What is kept of this decision.
     fn of(decision: Decision) -> Self;
 
-    /// The reply to a call of which no more is known than whether it was accepted. None if that is not enough.
+    /// What is kept of a call of which no more is known than whether it was accepted. None if that is not enough.
     fn from_acceptance(accepted: bool) -> Option<Self>;
 
     /// Whether the call was accepted.
@@ -18,7 +18,7 @@ pub trait Reply: Copy {
     fn is_blocked(self) -> Option<bool>;
 }
 
-impl Reply for Decision {
+impl Kept for Decision {
     #[inline(always)]
     fn of(decision: Decision) -> Self {
         decision
@@ -41,7 +41,7 @@ impl Reply for Decision {
 }
 
 /// Whether the call was accepted.
-impl Reply for bool {
+impl Kept for bool {
     #[inline(always)]
     fn of(decision: Decision) -> Self {
         decision.is_accepted()
@@ -77,11 +77,11 @@ mod tests {
             (Op::Block { duration: 1 }, true, true),
         ] {
             let (decision, _): (Decision, _) = limit.apply(State::FULL, 1, &op);
-            assert_eq!(Reply::is_accepted(decision), is_accepted);
-            assert_eq!(Reply::is_blocked(decision), Some(is_blocked));
+            assert_eq!(Kept::is_accepted(decision), is_accepted);
+            assert_eq!(Kept::is_blocked(decision), Some(is_blocked));
             let (accepted, _): (bool, _) = limit.apply(State::FULL, 1, &op);
-            assert_eq!(Reply::is_accepted(accepted), is_accepted);
-            assert_eq!(Reply::is_blocked(accepted), None, "it does not tell");
+            assert_eq!(Kept::is_accepted(accepted), is_accepted);
+            assert_eq!(Kept::is_blocked(accepted), None, "it does not tell");
         }
     }
 
