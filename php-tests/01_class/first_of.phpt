@@ -76,6 +76,10 @@ foreach (['quota', 'pool', 'bought', 'a0', 'b0'] as $name) {
     echo "$name: $counts[checked] checked, $counts[accepted] accepted, $counts[denied] denied, $counts[would_deny] would be\n";
 }
 
+// A limit whose server is down is passed over, and counted as answered by on_error.
+$down = new FirstOf(TokenBucket::per('redis://127.0.0.1:1?on_error=closed', 'down:z', 1, 60), TokenBucket::per('array:', 'up:z', 9, 60));
+echo array_sum(array_map(fn (): int => (int) @$down->consume(), [1, 2, 3])), ' accepted, ', statistics()['down']['degraded'], " answered by on_error\n";
+
 // By name, in a file.
 $file = __DIR__ . '/first_of.limits.ini';
 file_put_contents($file, <<<'INI'
@@ -141,5 +145,6 @@ pool: 32 checked, 12 accepted, 20 denied, 0 would be
 bought: 24 checked, 4 accepted, 20 denied, 0 would be
 a0: 2 checked, 2 accepted, 0 denied, 1 would be
 b0: 1 checked, 1 accepted, 0 denied, 0 would be
+3 accepted, 3 answered by on_error
 TokenBucket\FirstOf [["included"],["credits"],[]] ["credits"] 1+0
 {"first":["included","credits"]}

@@ -237,7 +237,7 @@ impl<W: Word> LeaseKey<'_, W> {
     }
 
     /// Puts `tokens` into the lease that the server gave to a call sent at `sent`, beyond what the call needed. They are of a bucket or
-    /// window at this `level`. `is_scarce`: less than a quarter of it is left.
+    /// window at this `level`. `is_scarce`: less than a quarter of it is left. Returns what the lease has then.
     pub fn put(
         &self,
         fetch: &Fetch,
@@ -246,10 +246,10 @@ impl<W: Word> LeaseKey<'_, W> {
         is_scarce: bool,
         sent: u64,
         now: u64,
-    ) {
-        let Some((word, notes, seen)) = self.find_fetching(fetch) else { return };
+    ) -> u32 {
+        let Some((word, notes, seen)) = self.find_fetching(fetch) else { return 0 };
         let lease = Lease::from_word(seen);
-        level.note(notes, &lease, true);
+        level.note(notes, &lease);
         let valid_until = level.cut(sent + LIFETIME);
         // What was kept of an earlier window has ended with it.
         let is_same_window = fetch.level.is_none_or(|known| known.window == level.window);
@@ -262,7 +262,7 @@ impl<W: Word> LeaseKey<'_, W> {
             tokens: if now < valid_until { (kept + tokens).min(self.max) } else { 0 },
             ..lease
         };
-        replace(word, seen, put);
+        if replace(word, seen, put) { put.tokens } else { 0 }
     }
 
     /// Gives up the right to ask: the server gave nothing. The next batch is one token, but not if the server was too busy to
@@ -322,6 +322,8 @@ impl<W: Word> LeaseKey<'_, W> {
             }
             let with_batch = (1 << lease.doublings).min(self.max).max(lease.tokens);
             let noted = match lease.is_fetching {
+                // What the lease has kept may be of another window than this one. The answer to the fetch says.
+                true if level.is_of_window() && u64::from(with_batch) <= missing => return,
                 // The process that fetches may have had its answer before.
                 true if u64::from(with_batch) <= missing => lease,
                 true => {
@@ -335,7 +337,7 @@ impl<W: Word> LeaseKey<'_, W> {
                 // Fits: at most what it was.
                 false => Lease { tokens: missing.min(lease.tokens.into()) as u32, ..lease },
             };
-            level.note(notes, &noted, false);
+            level.note(notes, &noted);
             if replace(word, seen, noted) {
                 return;
             }

@@ -188,11 +188,12 @@ fn fetch(guard: &Guard, request: &Request<'_>, fetch: &Fetch, sent: u64) -> Repo
             let level = Level::new(request.limit, decision, asked);
             let is_scarce = is_scarce(request.limit, decision);
             let now = boot_time();
-            with_lease(guard, request, now, |lease| {
-                lease.put(fetch, tokens, level, is_scarce, asked, now);
+            let rest = with_lease(guard, request, now, |lease| {
+                let rest = lease.put(fetch, tokens, level, is_scarce, asked, now);
                 lease.wake();
+                rest
             });
-            let held = request.limit.with_more(*decision, tokens.into());
+            let held = request.limit.with_more(*decision, rest.unwrap_or(0).into());
             *decision = Decision { taken: cost, ..held };
         }
         _ => {

@@ -142,11 +142,10 @@ impl CallStatistics<'_> {
         })
     }
 
-    /// Adds what happened in a call on one of several limits that neither was charged nor denied.
+    /// Adds what happened in a call on one of several limits that neither was charged nor denied, for another one decided.
     #[cold]
     pub fn add_uncharged<T>(self, context: CallContext<'_>, report: &Report<T>) {
-        let Incidents(bits) = Incidents::of(report);
-        self.add_incidents(context, Incidents(bits & !(1 << Outcome::Degraded as u8)));
+        self.add_incidents(context, Incidents::of(report));
     }
 
     fn add_incidents(self, context: CallContext<'_>, incidents: Incidents) {

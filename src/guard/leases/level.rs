@@ -46,7 +46,7 @@ impl Level {
 
     /// Until when tokens may be handed out that may be until `until`: those of a window end with it.
     pub(super) fn cut(&self, until: u64) -> u64 {
-        if self.window == 0 { until } else { until.min(self.expires_at) }
+        if self.is_of_window() { until.min(self.expires_at) } else { until }
     }
 
     /// Reads what the words beside a lease say. None if they are of another fetch.
@@ -60,22 +60,23 @@ impl Level {
     }
 
     /// Notes it in the words beside a lease. Of two answers to calls of one fetch, which may arrive in another order, the smaller
-    /// numbers count: a bucket must not be taken for emptier than it is, and a refund must not name a later window. But where this is the
-    /// answer to the fetch itself (`is_own`), another one in an earlier or later window says nothing.
-    pub(super) fn note<W: Word>(&self, words: &[W], lease: &Lease, is_own: bool) {
-        let replaces =
-            is_own && Self::read(words, lease).is_some_and(|noted| noted.window != self.window);
+    /// numbers count: a bucket must not be taken for emptier than it is.
+    pub(super) fn note<W: Word>(&self, words: &[W], lease: &Lease) {
         for (word, value) in words.iter().zip([self.expires_at, self.window, self.hits]) {
             loop {
                 let seen = word.load();
-                let noted = lease.noted_in(seen).filter(|_| !replaces);
-                let value = noted.map_or(value, |noted| noted.min(value));
+                let value = lease.noted_in(seen).map_or(value, |noted| noted.min(value));
                 let note = Note { value, fetch: lease.fetch, tag: lease.tag };
                 if word.replace(seen, note.to_word()) {
                     break;
                 }
             }
         }
+    }
+
+    /// Whether it is a window's.
+    pub(super) const fn is_of_window(&self) -> bool {
+        self.window != 0
     }
 }
 

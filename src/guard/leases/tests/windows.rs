@@ -111,14 +111,31 @@ fn refund_in_another_window_changes_no_lease() {
 
 #[test]
 fn batch_is_of_the_window_that_the_server_took_it_from_whatever_a_refund_was_told() {
-    for (refunded, hits) in [(T + SECOND / 2, 30), (T + SECOND, 20), (T + 2 * SECOND, 30)] {
+    for refunded in [T + SECOND / 2, T + SECOND, T + 2 * SECOND] {
         let set = set();
         let key = LeaseKey { max: 16, ..seven_hits(&set, T + SECOND) };
         let fetched = fetch(key.take(9, T + 100, LONGEST));
         key.note_refund(20, &ending(refunded, 20));
-        key.put(&fetched, 5, ending(T + SECOND, 30), false, T + 101, T + 102);
-        let level = ending(T + SECOND, hits);
+        assert_eq!(key.put(&fetched, 5, ending(T + SECOND, 30), false, T + 101, T + 102), 12);
+        let level = ending(T + SECOND, 30);
         assert_eq!(key.available(T + 103), Some(Taken { level, rest: 12 }));
+    }
+}
+
+/// A process that fetches keeps seven hits of a window, and is killed or denied. Meanwhile another call opens the next window, and
+/// gives hits back to it.
+#[test]
+fn hits_that_were_kept_go_back_to_no_later_window() {
+    for is_killed in [true, false] {
+        let set = set();
+        let key = LeaseKey { max: 16, ..seven_hits(&set, T + SECOND) };
+        let fetched = fetch(key.take(9, T + 100, LONGEST));
+        key.note_refund(40, &ending(T + 2 * SECOND, 40));
+        if !is_killed {
+            key.give_up(&fetched, false);
+        }
+        let next = fetch(key.take(1, T + SECOND + LONGEST, LONGEST));
+        assert_eq!(next.return_left_over(&window(), T + SECOND + LONGEST), None, "{is_killed}");
     }
 }
 
