@@ -111,7 +111,7 @@ write_program() {
 
 # The pure parts, and the slot protocol in plain memory: Miri supports neither PHP nor shared mappings.
 miri() {
-    name="Miri: limits, DSNs, records, slots"
+    name="Miri: what needs no file, server or PHP"
     # An older nightly is taken if the newest lacks it.
     if ! cargo +nightly miri --version >/dev/null 2>&1 &&
         ! rustup toolchain install nightly --allow-downgrade --profile minimal --component miri,rust-src >"$folder/rustup" 2>&1; then
@@ -119,8 +119,11 @@ miri() {
         leave_out "$name" "rustup cannot install Miri"
         return
     fi
-    run "$name" with_miri --lib -- limit:: dsn:: store::name store::record store::shm::slot guard::gate guard::denials mapped::claimed mapped::fields mapped::set mapped::text
-    run "Miri: the slot protocol by threads" with_miri --test slot_words
+    in_memory="limit:: mapped::claimed mapped::fields mapped::set mapped::text"
+    [ -n "$short" ] || in_memory="$in_memory dsn:: store::name store::record store::shm::slot guard::gate guard::denials"
+    # shellcheck disable=SC2086
+    run "$name" with_miri --lib -- $in_memory
+    [ -n "$short" ] || run "Miri: the slot protocol by threads" with_miri --test slot_words
 }
 with_miri() {
     env RUSTFLAGS="$rust_flags" CARGO_TARGET_DIR="$folder/miri" MIRIFLAGS="-Zmiri-disable-isolation" PROPTEST_CASES=1 \

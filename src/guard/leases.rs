@@ -22,13 +22,13 @@ mod level;
 mod word;
 
 use crate::clock::boot_time;
-use crate::limit::{Decision, Limit, Op};
+use crate::limit::{Limit, Op};
 use crate::mapped::futex::{sleep_while, wake};
 use crate::mapped::set::{Set, WAYS};
 use crate::mapped::word::Word;
 use crate::mapped::{Area, Region};
 use crate::store::shm::usage::TableUsage;
-pub use level::{Level, missing};
+pub use level::{Level, is_scarce, missing, quarter};
 use portable_atomic::{AtomicU128, Ordering};
 use siphasher::sip::SipHasher13;
 use std::hash::{Hash, Hasher};
@@ -119,15 +119,6 @@ impl Fetch {
         };
         (self.left_over > 0).then(|| Op::Refund { cost: self.left_over.into(), expiry })
     }
-}
-
-/// Whether a decision leaves so little that the next batch is one token.
-pub fn is_scarce(limit: &Limit, decision: &Decision) -> bool {
-    limit.remaining(decision) < quarter(limit)
-}
-
-fn quarter(limit: &Limit) -> u64 {
-    limit.capacity() / 4
 }
 
 /// How many busy buckets the file has room for, and how many have tokens to hand out.

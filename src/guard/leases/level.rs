@@ -84,3 +84,13 @@ impl Level {
 pub fn missing(limit: &Limit, decision: &Decision) -> u64 {
     limit.capacity().saturating_sub(limit.remaining(decision))
 }
+
+/// Whether a decision leaves so little that the next batch is one token.
+pub fn is_scarce(limit: &Limit, decision: &Decision) -> bool {
+    limit.remaining(decision) < quarter(limit)
+}
+
+/// What a batch leaves of a bucket for other hosts.
+pub fn quarter(limit: &Limit) -> u64 {
+    limit.capacity() / 4
+}
