@@ -1,5 +1,5 @@
 #!/bin/sh
-# The checks that are long by nature, in short forms: memory under valgrind and AddressSanitizer, fuzzing, endurance.
+# The checks that are long by nature, in short forms: memory under valgrind, AddressSanitizer and Miri, fuzzing, endurance.
 # The last line is the result.
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,7 +15,7 @@ scripts/fuzz.sh build >/dev/null
 step "PHP: the release"
 scripts/phpt.sh
 
-step "Memory: PHP under valgrind and AddressSanitizer"
+step "Memory: valgrind, AddressSanitizer and Miri"
 scripts/sanitize.sh short
 
 step "Fuzzing"

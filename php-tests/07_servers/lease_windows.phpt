@@ -69,7 +69,7 @@ $window();
 $before = [$left($plain), $left($leased)];
 echo 'too late: ', $trips(fn () => $late->refund()), ', ', $trips(fn () => $late_more->settle(5)), ', ', json_encode($before === [$left($plain), $left($leased)]), "\n";
 
-// What the server knows of the window and what is told of it by a lease are the same time.
+// The server and a lease say the same end of the window.
 $of_server = $plain->peek(0)->getResetAfter();
 $of_lease = $leased->attempt()->getResetAfter();
 echo $of_lease <= $of_server && $of_lease > $of_server - 0.4 ? 'one end' : "$of_lease, $of_server", "\n";

@@ -6,10 +6,9 @@
 //! differential test in `tests/conformance.rs` holds to it.
 //!
 //! `token_bucket` has the numbers of a token bucket, `gcra` decides on one; `reserved` is one with debts, `emptied` one that other
-//! numbers have made; `window` decides on windows whose
-//! hits come back all at once, `fixed_window` and `calendar_window` find their ends; `sliding_window` is a window by itself. `permits` limits how many run at once. `block` denies every call until a
-//! time, whatever the algorithm; `compound`
-//! charges several limits or none.
+//! numbers have made. `window` decides on windows whose hits come back all at once, `fixed_window` and `calendar_window` find their
+//! ends; `sliding_window` is a window by itself. `permits` limits how many run at once. `block` denies every call until a time,
+//! whatever the algorithm; `compound` charges several limits or none.
 
 mod algorithm;
 mod any_limit;

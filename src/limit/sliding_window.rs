@@ -17,6 +17,7 @@ use super::op::Op;
 use super::span::Span;
 use super::state::State;
 use super::stored_state::{Hits, StoredState};
+use super::window::take_up_to;
 
 /// A sliding window: up to `max_hits` hits in any stretch of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,11 +78,7 @@ impl SlidingWindow {
             Op::Take { cost } | Op::Reserve { cost, .. } => hits.take(cost),
             Op::Check => hits.take(1),
             Op::TakeUpTo { most, least, leave } => {
-                let cost = most.min(hits.left().saturating_sub(leave)).max(least);
-                match hits.take(cost.saturating_add(leave)) {
-                    (needed, _) if needed.is_accepted() => hits.take(cost),
-                    denied => denied,
-                }
+                take_up_to(most, least, leave, hits.left(), |cost| hits.take(cost))
             }
             Op::Peek { cost } => {
                 let Decision { verdict, retry_at, .. } = hits.take(cost).0;

@@ -57,6 +57,22 @@ pub fn check_hits(max_hits: i64) -> Result<u32, LimitError> {
     max_hits.ok_or(LimitError::Hits)
 }
 
+/// Takes as many of `most` hits as are `left` beyond those to `leave`, but no fewer than `least`: what `take` makes of so many.
+#[inline(always)]
+pub fn take_up_to<T>(
+    most: u64,
+    least: u64,
+    leave: u64,
+    left: u64,
+    take: impl Fn(u64) -> (Decision, T),
+) -> (Decision, T) {
+    let cost = most.min(left.saturating_sub(leave)).max(least);
+    match take(cost.saturating_add(leave)) {
+        (needed, _) if needed.is_accepted() => take(cost),
+        denied => denied,
+    }
+}
+
 impl<W: Window> WordAlgorithm for W {
     #[inline(always)]
     fn apply<R: Kept>(&self, state: State, now: u64, op: &Op) -> (R, State) {
@@ -121,11 +137,7 @@ impl<'a, W: Window> WindowAt<'a, W> {
             Op::Take { cost } | Op::Reserve { cost, .. } => self.take(cost),
             Op::Check => self.take(1),
             Op::TakeUpTo { most, least, leave } => {
-                let cost = most.min(self.left().saturating_sub(leave)).max(least);
-                match self.take(cost.saturating_add(leave)) {
-                    (needed, _) if needed.is_accepted() => self.take(cost),
-                    denied => denied,
-                }
+                take_up_to(most, least, leave, self.left(), |cost| self.take(cost))
             }
             Op::Peek { cost } => {
                 let Decision { verdict, retry_at, .. } = self.take(cost).0;

@@ -32,12 +32,7 @@ pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> 
     let is_admitted = asked().all(|(member, report)| member.is_admitted_by(report));
     let now = boot_time();
     let count = |(member, report): (&Member<'_>, &Report)| {
-        if is_admitted || !member.is_admitted_by(report) {
-            return member.count(report, now);
-        }
-        // Neither charged nor denying.
-        member.count_incidents(report);
-        None
+        member.count_if(is_admitted || !member.is_admitted_by(report), report, now)
     };
     let mistakes = asked().map(count).reduce(Event::both).flatten();
     finish(members, calls, Event::both(event, mistakes), frozen)

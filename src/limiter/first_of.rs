@@ -87,7 +87,7 @@ fn ask<'a>(
     is_counted: bool,
 ) -> Report<FirstAnswer> {
     let in_order = InOrder::new(frozen, guard::decide);
-    let mut passed = Passed { each: Vec::new(), frozen };
+    let mut passed = Passed { each: Vec::new(), frozen, is_counted };
     for member in members {
         let now = boot_time();
         let report = in_order.ask(&member, op(&member), now);
@@ -101,27 +101,28 @@ fn ask<'a>(
         }
         let mistake = if is_counted { member.count(&report, now) } else { None };
         let report = member.limiter.flagged(report, member.limit, frozen).before(mistake);
-        return passed.followed_by(report, is_counted);
+        return passed.followed_by(report);
     }
-    passed.deny(is_counted)
+    passed.deny()
 }
 
 /// The limits of a call that do not accept it, with their answers: the next limit is asked.
 struct Passed<'a> {
     each: Vec<(Member<'a>, Report)>,
     frozen: Option<u64>,
+    is_counted: bool,
 }
 
 impl Passed<'_> {
     /// The answer to a call that the next limit accepts, or fails.
     #[inline(always)]
-    fn followed_by(self, last: Report<FlaggedDecision>, is_counted: bool) -> Report<FirstAnswer> {
+    fn followed_by(self, last: Report<FlaggedDecision>) -> Report<FirstAnswer> {
         let position = self.each.len();
         let last = last.map(|answer| Ok(FirstAnswer::GoesOn { position, decision: answer? }));
         if position == 0 {
             return last;
         }
-        if is_counted {
+        if self.is_counted {
             // Neither charged nor denying.
             self.each.iter().for_each(|(member, report)| member.count_incidents(report));
         }
@@ -130,18 +131,14 @@ impl Passed<'_> {
 
     /// The answer to a call that no limit accepts.
     #[cold]
-    fn deny(self, is_counted: bool) -> Report<FirstAnswer> {
+    fn deny(self) -> Report<FirstAnswer> {
         let has_dry_run = self.each.iter().any(|(member, _)| !member.limiter.is_enforced());
         let now = boot_time();
         let count = |(member, report): &(Member<'_>, Report)| {
             // A call that a dry run lets go on is not denied.
-            if has_dry_run && member.limiter.is_enforced() {
-                member.count_incidents(report);
-                return None;
-            }
-            member.count(report, now)
+            member.count_if(!has_dry_run || !member.limiter.is_enforced(), report, now)
         };
-        let mistakes = match is_counted {
+        let mistakes = match self.is_counted {
             true => self.each.iter().map(count).reduce(Event::both).flatten(),
             false => None,
         };

@@ -95,6 +95,20 @@ impl<'a> Member<'a> {
         self.limiter.count(&self.context(), self.limit, &self.take(), report, now)
     }
 
+    /// Counts a call on the limit if it was charged or denies (`is_decisive`), else what happened beside its answer.
+    pub(super) fn count_if(
+        &self,
+        is_decisive: bool,
+        report: &Report,
+        now: u64,
+    ) -> Option<Box<Event>> {
+        if is_decisive {
+            return self.count(report, now);
+        }
+        self.count_incidents(report);
+        None
+    }
+
     /// Counts what happened in a call on the limit beside its answer.
     #[cold]
     pub(super) fn count_incidents(&self, report: &Report) {

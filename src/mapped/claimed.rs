@@ -79,7 +79,7 @@ impl<R, W: Word<u64>> Claimed<R, W> {
         self.id()
     }
 
-    /// Gives a shared record another id, so that those who know the earlier one look for a record again. Its contents stay.
+    /// Gives a shared record another id, so that processes that know the earlier one look for a record again. Its contents stay.
     pub fn renew(&self) {
         let seen = self.shared_id();
         self.id.replace(seen, seen.wrapping_add(2));

@@ -13,8 +13,8 @@
 //!
 //! F: a process is asking for the next batch, since the time in "valid until". Only one does, so a host holds and awaits no more than one
 //! batch; the others ask the server for their own call alone. Each fetch has the next number. A process that was so slow
-//! that another one asked in its place finds another number, and its batch is lost. doubl.: how often
-//! the batch has doubled; "limit" tells limits apart.
+//! that another one asked in its place finds another number, and its batch is lost. "doubl." counts the doublings of a batch, "limit" tells limits
+//! apart.
 
 use crate::limit::SECOND;
 use crate::mapped::fields::fields;
@@ -150,9 +150,8 @@ mod tests {
 
     #[test]
     fn next_doublings_depends_on_how_fast_the_last_was_used() {
-        let next = |batch, tokens, now| {
-            Lease { doublings: batch, tokens, valid_until: UNIT, ..Lease::default() }
-                .next_doublings(now)
+        let next = |doublings, tokens, now| {
+            Lease { doublings, tokens, valid_until: UNIT, ..Lease::default() }.next_doublings(now)
         };
         assert_eq!(next(3, 0, FIRST - 1), 4, "used up in time");
         assert_eq!(next(TOKEN_BITS, 0, FIRST - 1), TOKEN_BITS, "the largest");
@@ -167,7 +166,7 @@ mod tests {
 
     #[test]
     fn bucket_is_busy_if_its_batch_brings_more_than_the_token_of_a_call() {
-        let is_busy = |batch| Lease { doublings: batch, ..Lease::default() }.is_busy();
+        let is_busy = |doublings| Lease { doublings, ..Lease::default() }.is_busy();
         assert_eq!([0, 1, TOKEN_BITS, SCARCE].map(is_busy), [false, true, true, false]);
     }
 }

@@ -46,9 +46,10 @@ pub fn handed_off<W: Word>(hot_key: HotKey<'_, W>, now: u64) -> Option<Handoff> 
     if !is_fresh || !is_whole || (key_and_version >> 64) as u64 != hot_key.key {
         return None;
     }
-    let mut bytes = [first, second].into_iter().flat_map(u128::to_be_bytes);
-    let length = bytes.next()?;
-    let bytes: Vec<u8> = bytes.collect();
+    let mut bytes = [0; 1 + MAX_RECORD];
+    let stored = [first, second].into_iter().flat_map(u128::to_be_bytes);
+    bytes.iter_mut().zip(stored).for_each(|(to, byte)| *to = byte);
+    let [length, bytes @ ..] = bytes;
     let state = record::try_decode(bytes.get(..usize::from(length))?)?;
     let (time, read_at) = ((clock >> 64) as u64, (times >> 64) as u64);
     let clock = Reading { time, sent_at: clock as u64, read_at };

@@ -1,4 +1,4 @@
-//! Decides though the clocks of those who write a state differ.
+//! Decides though the clocks of a state's writers differ.
 
 use crate::limit::{Decision, Limit, Op, SECOND, StoredState, apply};
 use crate::store::request::Request;

@@ -5,7 +5,7 @@
 //! wait. That decides 1.5 times as often on memcached and 3.6 times on MariaDB, took three times the code, and once gave a refund twice. A key
 //! that needs more has a lease.
 //!
-//! A turn is an agreement, no lock: the server compares what it swaps, whoever asks.
+//! A turn is an agreement, no lock: the server compares what it swaps in any case.
 //!
 //! * A process in its turn is waited for until a time that it sets, and sets anew before each trip. If it was killed or paused, another one
 //!   takes the next turn then.

@@ -150,9 +150,9 @@ fn level_of_a_window_is_told_by_the_servers_clock() {
         let level = Level::new(&limit, &took, now - 3);
         assert_eq!(level.expires_at, took.expires_at - AHEAD - 3);
         assert_eq!((level.window, level.hits), (took.expires_at, 30));
-        let told = level.at(&limit, now + 7);
-        assert_eq!(told.now, AHEAD + now + 10);
-        assert_eq!((told.expires_at, limit.remaining(&told)), (took.expires_at, 70));
+        let decision = level.at(&limit, now + 7);
+        assert_eq!(decision.now, AHEAD + now + 10);
+        assert_eq!((decision.expires_at, limit.remaining(&decision)), (took.expires_at, 70));
         // A call that began before the one that opened the window, and took from the lease after it.
         assert_eq!(level.at(&limit, now - 9).expires_at, took.expires_at, "it names the window");
         let over = level.at(&limit, level.expires_at);
