@@ -18,8 +18,11 @@
 //! * A state that is ahead of the time of its own item was written under other numbers, and the first decision corrects it
 //!   ([`earliest_write`](crate::limit::Limit::earliest_write)). So a lowered limit is not mistaken for a clock.
 //! * If the clock furthest ahead is set back, or its host is gone, the time would stand still for the others. The server knows how
-//!   long ago it got the item, for it counts the time that is left to it. Of that, a second less counts, for the server counts whole
-//!   seconds: so a call waits a second longer than the limit asks for, and two at most.
+//!   long ago it got the item, for it counts the time that is left to it. Of that, six seconds less count (below): so a call waits up to
+//!   seven seconds longer than the limit asks for.
+//! * The server counts whole seconds, and a second that it has slept through only when its timer has run. An item that it gets just after
+//!   a pause looks as old as the pause, and expires that much early. So an item is kept [`MAX_PAUSE`] longer than it is needed, and
+//!   looks younger by as much. After a longer pause, a limit may begin anew.
 //!
 //! A test's clock may go back: a call by a test's clock ignores the time that a test's clock has written.
 
@@ -32,6 +35,8 @@ const BY_TEST: u32 = 1 << 31;
 const FIRST: u64 = 1_577_836_800;
 /// How much longer than its state needs an item is kept, in seconds, if a test's clock wrote it.
 const EXTRA_TTL_BY_TEST: u64 = 3_600;
+/// How long a server may be paused, in seconds, and lose no state that it gets just after.
+const MAX_PAUSE: u64 = 5;
 
 /// The time by which a state was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +82,9 @@ impl Stamp {
             return clock.time;
         }
         let elapsed = match (self.by_test, left) {
-            (false, Some(left)) => self.time_to_live(state).saturating_sub(left).saturating_sub(1),
+            (false, Some(left)) => {
+                self.time_to_live(state).saturating_sub(left).saturating_sub(1 + MAX_PAUSE)
+            }
             _ => 0,
         };
         clock.time.max((self.seconds + elapsed) * SECOND).min(MAX_NOW)
@@ -85,7 +92,7 @@ impl Stamp {
 
     /// For how many seconds an item with this stamp is kept.
     pub fn time_to_live(self, state: &StoredState) -> u64 {
-        let spare = if self.by_test { EXTRA_TTL_BY_TEST } else { MAX_CLOCK_SKEW };
+        let spare = if self.by_test { EXTRA_TTL_BY_TEST } else { MAX_CLOCK_SKEW + MAX_PAUSE };
         state.expires_at().saturating_sub(self.seconds * SECOND).div_ceil(SECOND) + spare
     }
 }
