@@ -280,7 +280,7 @@ fn changed_limit_takes_effect(bench: &Bench) {
 fn different_identifiers_have_different_buckets(bench: &Bench) {
     let limit = per_second(1, 0.001);
     let long = [b'a'; 4096];
-    let mut names: Vec<Vec<u8>> = (0..4_000).map(|i: u32| i.to_string().into_bytes()).collect();
+    let mut names: Vec<Vec<u8>> = (0..1_000).map(|i: u32| i.to_string().into_bytes()).collect();
     names.extend(
         [&b"a"[..], b"a\0", b"\0a", b"\xff\xfe", b"tb:a", b"a b", &long, &long[1..]].map(Vec::from),
     );

@@ -49,7 +49,7 @@ foreach (['shm' => 'shm:settle'] + race_dsns() as $name => $dsn) {
         $id = bin2hex(random_bytes(8));
         $charged = array_sum(in_processes(8, function (int $process) use ($make, $dsn, $id, $work) {
             mt_srand($process);
-            return $work($make($dsn, $id), 25);
+            return $work($make($dsn, $id), 12);
         }));
         $left = $make($dsn, $id)->peek(0)->getRemainingTokens();
         // What is left of a lease that has ended goes back with the next batch.
@@ -70,9 +70,9 @@ foreach (['shm' => 'shm:settle'] + race_dsns() as $name => $dsn) {
             echo "$name, $kind: $accepted calls left $left\n";
         }
     }
-    // Killed at any moment: of the last call it is not known how far it came. One that has asked for all is waited for, an eighth
+    // Killed at any moment: of the last call it is not known how far it came. One that was in its turn is waited for, an eighth
     // of a call's time.
-    $dsn = with($dsn, 'timeout_ms=4000');
+    $dsn = with($dsn, 'timeout_ms=2000');
     foreach ($killed_kinds as $kind => [$make, $leave, $used_by]) {
         $id = bin2hex(random_bytes(8));
         $files = [];

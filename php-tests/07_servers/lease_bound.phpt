@@ -57,7 +57,7 @@ const LEASE = 50;
 $dsn = fn (string $server): string => with(server_dsn($server), 'lease=' . LEASE . '&timeout_ms=5000&connect_timeout_ms=5000&on_error=throw&prefix=' . bin2hex(random_bytes(8)) . ':');
 foreach ([['TB_REDIS', 2], ['TB_REDIS', 8], ['TB_MEMCACHED', 2], ['TB_MARIADB', 2], ['TB_MYSQL', 2]] as [$server, $hosts]) {
     // Without refill each token is given out once, but for those that hosts hold at the end.
-    $all = str_starts_with($server, 'TB_M') ? 8_000 : 20_000;
+    $all = str_starts_with($server, 'TB_M') ? 4_000 : 10_000;
     $tokens = array_sum(array_column(hand_out($dsn($server), $hosts, 2, $all, 0.001), 2));
     echo "$server, $hosts hosts: ", $tokens <= $all && $tokens >= $all - $hosts * LEASE ? 'each token once' : "$tokens of $all";
     // With refill, where tokens are scarce most of the time.

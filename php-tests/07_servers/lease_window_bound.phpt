@@ -57,12 +57,12 @@ function judge(string $what, array $windows): void
 }
 
 foreach ([['TB_REDIS', 2], ['TB_REDIS', 6], ['TB_MEMCACHED', 2], ['TB_MARIADB', 2], ['TB_MYSQL', 2]] as [$server, $hosts]) {
-    judge("$server, $hosts hosts", hits($server, $hosts, 2, 3));
+    judge("$server, $hosts hosts", hits($server, $hosts, 2, 2));
 }
 // Workers that are killed or paused: what they had fetched is lost or given out, never both.
 foreach (['TB_REDIS', 'TB_MEMCACHED', 'TB_MARIADB'] as $server) {
     foreach (['killed' => [SIGKILL, 15_000], 'paused' => [SIGSTOP, 150_000]] as $what => [$signal, $for]) {
-        judge("$server, $what", hits($server, 2, 4, 4, function (array $processes) use ($signal, $for): void {
+        judge("$server, $what", hits($server, 2, 4, 3, function (array $processes) use ($signal, $for): void {
             usleep(310_000);
             for ($i = 0; $i < 12; $i++) {
                 usleep(60_000);

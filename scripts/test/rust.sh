@@ -1,21 +1,29 @@
 #!/bin/sh
-# Runs the tests in Rust, while servers are up. The models of processes compute, in one thread, because threads would
-# wait for each other's stacks; meanwhile the conformance of stores waits for servers' replies, in many threads.
+# Runs the tests in Rust, while servers are up: one program more at once than there are cores, those that take longest first.
+# Usage: rust.sh [PROGRAM]    of tests/, lib or doc; all by default
 set -eu
 cd "$(dirname "$0")/../.."
 
-models= others= failed=
-for file in tests/*.rs; do
-    program=$(basename "$file" .rs)
-    if grep -q loom "$file"; then models="$models --test $program"; else others="$others --test $program"; fi
-done
+if [ $# = 0 ]; then
+    longest="conformance slot_protocol lease_protocol turn_protocol"
+    others=$(basename -a -s .rs tests/*.rs | grep -vxE "$(echo "$longest" | tr ' ' '|')")
+    # shellcheck disable=SC2086
+    printf '%s\n' $longest lib $others doc | xargs -P $(($(nproc) + 1)) -n 1 scripts/test/rust.sh
+    exit
+fi
 
-output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+# A model of processes computes, in one thread, because threads would wait for each other's stacks; the others wait for servers, in
+# many threads.
+threads=$(($(nproc) * 8))
+case "$1" in
+    lib | doc) what=--$1 ;;
+    *)
+        what="--test $1"
+        ! grep -q loom "tests/$1.rs" || threads=1
+        ;;
+esac
+status=0
 # shellcheck disable=SC2086
-RUST_TEST_THREADS=1 cargo test --locked --quiet $models >"$output" 2>&1 &
-# shellcheck disable=SC2086
-{ RUST_TEST_THREADS=$(($(nproc) * 8)) cargo test --locked --quiet --lib $others 2>&1 && cargo test --locked --quiet --doc 2>&1; } || failed=1
-wait $! || failed=1
-cat "$output"
-[ -z "$failed" ]
+output=$(RUST_TEST_THREADS=$threads cargo test --locked --quiet $what 2>&1) || status=$?
+printf '%s:\n%s\n' "$1" "$output"
+exit $status

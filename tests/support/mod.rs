@@ -44,15 +44,15 @@ pub fn unused_prefix() -> Vec<u8> {
 /// The number of random sequences to try on a store.
 ///
 /// Redis has a server-side implementation, and shared memory packs a state most tightly. The others call the pure
-/// function on the state as it is; over a socket or TLS they do the same once more.
+/// function on the state as it is, or Redis's scripts once more; over a socket or TLS they do the same once more.
 #[allow(dead_code, reason = "not every test program is differential")]
 pub fn sequences(dsn: &str) -> u32 {
     let begins_with = |schemes: &[&str]| schemes.iter().any(|scheme| dsn.starts_with(scheme));
     match begins_with(&["shm:", "array:", "redis+unix:"]) {
-        true => 10_000,
+        true => 3_000,
         false if begins_with(&["rediss:", "memcached+unix:", "mysql+unix:"]) => 50,
         false if dsn.contains("ca=") => 50,
-        false => 500,
+        false => 150,
     }
 }
 

@@ -166,7 +166,10 @@ fn processes_that_write_at_once_leave_no_mixture() {
             .collect();
         let reader = scope.spawn(|| {
             let mut seen = 0;
-            while !is_over.load(Ordering::Relaxed) {
+            // At least once after the last note.
+            let mut is_last = false;
+            while !is_last {
+                is_last = is_over.load(Ordering::Relaxed);
                 for denial in log.log().snapshot() {
                     let text = denial.cause.capacity.to_string().repeat(10);
                     assert_eq!(denial.identifier, text.get(..96).unwrap_or(&text).as_bytes());
