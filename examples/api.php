@@ -30,7 +30,8 @@ function send_headers(TokenBucket\Decision $decision): void
 function deny(TokenBucket\Decision $decision): never
 {
     send_headers($decision);
-    answer(429, $decision->getProblem(), 'application/problem+json');
+    $problem = $decision->getProblem();
+    answer($problem['status'], $problem, 'application/problem+json');
 }
 
 // Before the key is looked at, or guesses would be free. A right key gets its token back.

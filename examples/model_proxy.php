@@ -32,11 +32,17 @@ function send_answer(int $status, array $body, array $headers, string $type = 'a
     exit(json_encode($body, JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR));
 }
 
+function refuse(TokenBucket\Decision $decision): never
+{
+    $problem = $decision->getProblem();
+    send_answer($problem['status'], $problem, $decision->getHeaders(), 'application/problem+json');
+}
+
 // Before the key is looked at, or guesses would be free. A right key gets its token back. Behind a proxy, tell client_address() which one.
 $network = TokenBucket\client_network(TokenBucket\client_address($_SERVER));
 $guess = TokenBucket::per(null, "model-guesses:$network", 30, 300, 'wrong-keys')->attempt();
 if (!$guess->isAccepted()) {
-    send_answer(429, $guess->getProblem(), $guess->getHeaders(), 'application/problem+json');
+    refuse($guess);
 }
 $customer = CUSTOMERS[$_SERVER['HTTP_X_API_KEY'] ?? ''] ?? send_answer(401, ['error' => 'unknown API key'], []);
 $guess->refund();
@@ -51,7 +57,7 @@ $limits = new Compound(
 $estimate = min(intdiv(strlen($prompt), 4) + intdiv(LONGEST_ANSWER, 2), 20_000);
 $decision = $limits->attempt([1, $estimate, $estimate]);
 if (!$decision->isAccepted()) {
-    send_answer(429, $decision->getProblem(), $decision->getHeaders(), 'application/problem+json');
+    refuse($decision);
 }
 try {
     $reply = ask_model($prompt);

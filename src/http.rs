@@ -16,9 +16,9 @@ pub struct QuotaPolicy<'a> {
     pub window: u64,
     /// What is left.
     pub remaining: u64,
-    /// Seconds until the same call would be accepted or, after an accepted one, until all of the quota is
-    /// back. `None`: never.
-    pub reset: Option<u64>,
+    /// Seconds until the same call would be accepted or, after an accepted one, until more than `remaining` can be used.
+    /// `None`: never.
+    pub wait: Option<u64>,
 }
 
 /// The field `RateLimit-Policy`: `"login";q=5;w=300`.
@@ -31,8 +31,8 @@ pub fn rate_limit_policy(policies: &[QuotaPolicy<'_>]) -> String {
 /// The field `RateLimit`: `"login";r=4;t=60`.
 pub fn rate_limit(policies: &[QuotaPolicy<'_>]) -> String {
     list(policies, |policy| {
-        let reset = policy.reset.map(|seconds| format!(";t={seconds}")).unwrap_or_default();
-        format!("{};r={}{reset}", quoted(policy.name), policy.remaining)
+        let wait = policy.wait.map(|seconds| format!(";t={seconds}")).unwrap_or_default();
+        format!("{};r={}{wait}", quoted(policy.name), policy.remaining)
     })
 }
 
@@ -40,8 +40,48 @@ fn list(policies: &[QuotaPolicy<'_>], item: impl Fn(&QuotaPolicy<'_>) -> String)
     policies.iter().map(item).collect::<Vec<_>>().join(", ")
 }
 
-/// The type of the problem that a quota is exceeded.
-pub const QUOTA_EXCEEDED: &str = "https://iana.org/assignments/http-problem-types#quota-exceeded";
+/// Why a call is denied, as the draft registers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// A limit is used up.
+    QuotaExceeded,
+    /// What is left is kept for others, or the store is down.
+    ReducedCapacity,
+    /// The client is blocked.
+    AbnormalUsage,
+}
+
+impl Problem {
+    /// The URI of its type.
+    pub const fn uri(self) -> &'static str {
+        match self {
+            Self::QuotaExceeded => "https://iana.org/assignments/http-problem-types#quota-exceeded",
+            Self::ReducedCapacity => {
+                "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
+            }
+            Self::AbnormalUsage => {
+                "https://iana.org/assignments/http-problem-types#abnormal-usage-detected"
+            }
+        }
+    }
+
+    /// Its title, the same for each problem of the type.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::QuotaExceeded => "Too many requests",
+            Self::ReducedCapacity => "The service has less capacity for a while",
+            Self::AbnormalUsage => "Blocked after unusual use",
+        }
+    }
+
+    /// The status of its answer.
+    pub const fn status(self) -> i64 {
+        match self {
+            Self::ReducedCapacity => 503,
+            Self::QuotaExceeded | Self::AbnormalUsage => 429,
+        }
+    }
+}
 
 /// Describes a denied call to a person. `seconds`: when the same call would be accepted, `None` for never.
 pub fn detail(seconds: Option<u64>) -> String {
@@ -69,12 +109,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn policy(name: &[u8]) -> QuotaPolicy<'_> {
-        QuotaPolicy { name, quota: 5, window: 300, remaining: 4, reset: Some(60) }
+        QuotaPolicy { name, quota: 5, window: 300, remaining: 4, wait: Some(60) }
     }
 
     #[test]
     fn fields_are_those_of_the_draft() {
-        let policies = [policy(b"login"), QuotaPolicy { reset: None, ..policy(b"day") }];
+        let policies = [policy(b"login"), QuotaPolicy { wait: None, ..policy(b"day") }];
         assert_eq!(rate_limit_policy(&policies), r#""login";q=5;w=300, "day";q=5;w=300"#);
         assert_eq!(rate_limit(&policies), r#""login";r=4;t=60, "day";r=4"#);
     }

@@ -104,13 +104,13 @@ echo $refused, " refused\n";
 --EXPECT--
 A bucket
 RateLimit-Policy: "login";q=5;w=300
-RateLimit: "login";r=5;t=1
+RateLimit: "login";r=5;t=60
 [0,[]]
 RateLimit-Policy: "login";q=5;w=300
 RateLimit: "login";r=4;t=60
 [0,[]]
 RateLimit-Policy: "login";q=5;w=300
-RateLimit: "login";r=0;t=300
+RateLimit: "login";r=0;t=60
 [0,[]]
 RateLimit-Policy: "login";q=5;w=300
 RateLimit: "login";r=0;t=60
@@ -128,7 +128,7 @@ Retry-After: 1
 [1,["login"]]
 {"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 1 second.","violated-policies":["login"]}
 RateLimit-Policy: "login";q=5;w=300
-RateLimit: "login";r=0;t=300
+RateLimit: "login";r=0;t=60
 [0,[]]
 RateLimit-Policy: "login";q=5;w=300
 RateLimit: "login";r=0
@@ -165,13 +165,13 @@ RateLimit-Policy: "mail";q=2;w=60
 RateLimit: "mail";r=0;t=900
 Retry-After: 900
 [900,["mail"]]
-{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 900 seconds.","violated-policies":["mail"]}
+{"type":"https://iana.org/assignments/http-problem-types#abnormal-usage-detected","title":"Blocked after unusual use","status":429,"detail":"Try again in 900 seconds.","violated-policies":["mail"]}
 A compound
 RateLimit-Policy: "mail";q=2;w=60, "day";q=100;w=86400, "login";q=5;w=300
-RateLimit: "mail";r=0;t=900, "day";r=100;t=1, "login";r=0;t=60
+RateLimit: "mail";r=0;t=900, "day";r=100;t=864, "login";r=0;t=60
 Retry-After: 900
 [900,["mail","login"]]
-{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 900 seconds.","violated-policies":["mail","login"]}
+{"type":"https://iana.org/assignments/http-problem-types#abnormal-usage-detected","title":"Blocked after unusual use","status":429,"detail":"Try again in 900 seconds.","violated-policies":["mail","login"]}
 RateLimit-Policy: "mail";q=2;w=60, "day";q=100;w=86400, "login";q=5;w=300
 RateLimit: "mail";r=1;t=60, "day";r=99;t=864, "login";r=4;t=60
 [0,[]]
@@ -189,13 +189,13 @@ RateLimit-Policy: "dry";q=1;w=60
 RateLimit: "dry";r=0;t=60
 [0,[]]
 RateLimit-Policy: "open";q=5;w=60
-RateLimit: "open";r=5;t=1
+RateLimit: "open";r=5;t=60
 [0,[]]
 RateLimit-Policy: "closed";q=5;w=60
 RateLimit: "closed";r=0;t=1
 Retry-After: 1
 [1,["closed"]]
-{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 1 second.","violated-policies":["closed"]}
+{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity","title":"The service has less capacity for a while","status":503,"detail":"Try again in 1 second.","violated-policies":["closed"]}
 RateLimit-Policy: "fallback";q=5;w=60
 RateLimit: "fallback";r=4;t=60
 [0,[]]

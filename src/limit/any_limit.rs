@@ -72,6 +72,20 @@ impl Limit {
         }
     }
 
+    /// After an accepted call: nanoseconds until one token or hit more can be used than is [left](Self::remaining), also if what is
+    /// left is used now.
+    pub fn more_after(&self, decision: &Decision) -> u64 {
+        let is_full = self.remaining(decision) == self.capacity();
+        match self {
+            Self::TokenBucket(limit) => limit.more_after(decision),
+            Self::FixedWindow(_) | Self::SlidingWindow(_) if is_full => self.window(),
+            Self::FixedWindow(_) | Self::CalendarWindow(_) => {
+                decision.expires_at.saturating_sub(decision.now)
+            }
+            Self::SlidingWindow(_) => decision.retry_at.saturating_sub(decision.now),
+        }
+    }
+
     /// The decision if so much more were left, at most the capacity.
     #[must_use]
     pub fn with_more(&self, decision: Decision, more: u64) -> Decision {

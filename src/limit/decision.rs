@@ -13,8 +13,8 @@ pub struct Decision {
     pub verdict: Verdict,
     /// When the decision was made, in nanoseconds of the store's clock.
     pub now: u64,
-    /// The first moment at which the same call would be accepted: `now` if it is accepted,
-    /// [`Decision::NEVER`] if its cost is above the capacity.
+    /// Of a denied call, the first moment at which it would be accepted: [`Decision::NEVER`] if its cost is above the capacity. Of an
+    /// accepted one `now`, but of a sliding window with hits when the first of them leaves.
     pub retry_at: u64,
     /// When the state expires: the bucket is full, all is forgiven, the window or
     /// the block has ended.
@@ -113,10 +113,11 @@ impl Decision {
     /// Seconds until the same call would be accepted: 0 if it is accepted, infinite if its cost is
     /// above the capacity.
     pub fn retry_after(&self) -> f64 {
-        if self.retry_at == Self::NEVER {
-            return f64::INFINITY;
+        match self.retry_at {
+            _ if self.is_accepted() => 0.0,
+            Self::NEVER => f64::INFINITY,
+            retry_at => to_seconds(retry_at.saturating_sub(self.now)),
         }
-        to_seconds(self.retry_at.saturating_sub(self.now))
     }
 
     /// Seconds until the bucket is full, if no more is taken.

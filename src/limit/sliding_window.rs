@@ -141,10 +141,11 @@ impl<'a> LiveHits<'a> {
             0 => self.expiries.last().copied().unwrap_or(self.now),
             _ => self.now + self.window.interval,
         };
+        let first_leaves_at = self.expiries.first().copied();
         Decision {
             verdict: Verdict::Accepted,
             now: self.now,
-            retry_at: self.now,
+            retry_at: first_leaves_at.map_or(expires_at, |first| first.min(expires_at)),
             expires_at,
             available: Available::hits(self.left().saturating_sub(taken)),
             taken,

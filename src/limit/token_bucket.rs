@@ -156,6 +156,15 @@ impl TokenBucket {
         whole + u64::from(times(self.interval, self.parts, whole) < Span::from_ns(ns))
     }
 
+    /// Nanoseconds until one token more can be used than is left.
+    pub(super) fn more_after(&self, decision: &Decision) -> u64 {
+        let left = decision.available.refill_time();
+        let next = self.cost_in_time(self.tokens_in(left) + 1);
+        // A bucket that owes is longer from full than an empty one.
+        let until_full = decision.expires_at.saturating_sub(decision.now);
+        self.sub(next, left).ceil() + until_full.saturating_sub(self.full.ceil())
+    }
+
     /// A decision as it would be on a bucket that holds `tokens` more.
     pub fn with_more(&self, decision: Decision, tokens: u64) -> Decision {
         let time = self.cost_in_time(tokens);

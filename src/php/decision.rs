@@ -141,13 +141,14 @@ impl DecisionObject {
             return None;
         }
         let names = self.limits.denying().map(|limit| http::printable(limit.name()));
-        let mut problem = ZendHashTable::new();
-        let _ = problem.insert("type", http::QUOTA_EXCEEDED);
-        let _ = problem.insert("title", "Too many requests");
-        let _ = problem.insert("status", 429);
-        let _ = problem.insert("detail", http::detail(self.limits.retry_after_seconds()));
-        let _ = problem.insert("violated-policies", names.collect::<PhpArray>());
-        Some(problem)
+        let problem = self.limits.problem();
+        let mut table = ZendHashTable::new();
+        let _ = table.insert("type", problem.uri());
+        let _ = table.insert("title", problem.title());
+        let _ = table.insert("status", problem.status());
+        let _ = table.insert("detail", http::detail(self.limits.retry_after_seconds()));
+        let _ = table.insert("violated-policies", names.collect::<PhpArray>());
+        Some(table)
     }
 
     fn to_json(&self) -> ZBox<ZendHashTable> {

@@ -1,6 +1,7 @@
 //! The limits that a decision is about, and what they say together.
 
 use super::limit_decision::LimitDecision;
+use crate::http::Problem;
 use std::slice;
 
 /// The limits that a decision is about: at least one.
@@ -46,6 +47,16 @@ impl DecisionLimits {
             _ => self.asked(),
         };
         each.iter().filter(|limit| !limit.flagged.is_admitted())
+    }
+
+    /// Why they deny the call: a block says more than a limit that is used up, which says more than one that has room.
+    pub fn problem(&self) -> Problem {
+        let has = |problem| self.denying().any(|limit| limit.problem() == problem);
+        match () {
+            () if has(Problem::AbnormalUsage) => Problem::AbnormalUsage,
+            () if has(Problem::QuotaExceeded) => Problem::QuotaExceeded,
+            () => Problem::ReducedCapacity,
+        }
     }
 
     /// The limits that the call has taken something of.

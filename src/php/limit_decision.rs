@@ -1,10 +1,10 @@
 //! The decision of one limit, and where it was made.
 
 use super::engine::shared_string::SharedString;
-use crate::http::QuotaPolicy;
+use crate::http::{Problem, QuotaPolicy};
 use crate::identifier::Identifier;
 use crate::limit::{Decision, Limit, SECOND};
-use crate::limiter::{FlaggedDecision, Limiter, infer_name};
+use crate::limiter::{DecidedBy, FlaggedDecision, Limiter, infer_name};
 use std::rc::Rc;
 
 /// The name of a limit in HTTP fields if its identifier has none: a client's address must not get there.
@@ -83,19 +83,37 @@ impl LimitDecision {
         }
     }
 
+    /// Why the limit denies the call.
+    pub fn problem(&self) -> Problem {
+        let decision = self.decided();
+        if decision.is_blocked() {
+            return Problem::AbnormalUsage;
+        }
+        let is_store_down = self.flagged.flags.decided_by() == DecidedBy::Policy;
+        // As much is left, so the call was to leave more. What a peek would have left is not known.
+        let is_kept = self.asked > 0 && self.limit.remaining(decision) >= self.asked;
+        match is_store_down || is_kept {
+            true => Problem::ReducedCapacity,
+            false => Problem::QuotaExceeded,
+        }
+    }
+
     /// What the HTTP fields say of the limit.
     pub fn policy(&self) -> QuotaPolicy<'_> {
-        let reset = match self.flagged.is_admitted() {
+        let decision = self.decided();
+        let wait = match decision.retry_after() {
             // Less than a microsecond does not count: a window ends that much after its interval.
-            true => Some(whole_seconds(self.decided().reset_after() - 1e-6)),
-            false => self.retry_after_seconds(),
+            _ if decision.is_accepted() => {
+                Some(self.limit.more_after(decision) as f64 / 1e9 - 1e-6)
+            }
+            seconds => seconds.is_finite().then_some(seconds),
         };
         QuotaPolicy {
             name: self.name(),
             quota: self.limit.capacity(),
             window: self.limit.window().div_ceil(SECOND).max(1),
-            remaining: self.limit.remaining(self.decided()),
-            reset,
+            remaining: self.limit.remaining(decision),
+            wait: wait.map(whole_seconds),
         }
     }
 

@@ -79,9 +79,9 @@ fn settlement<'a>(
 
 /// The decision tells what is left after it was settled.
 fn note_level(limit: &mut LimitDecision, level: Option<Decision>) {
-    if let Some(Decision { now, expires_at, available, .. }) = level {
+    if let Some(Decision { now, retry_at, expires_at, available, .. }) = level {
         let decision = &mut limit.flagged.decision;
-        *decision = Decision { now, expires_at, available, ..*decision };
+        *decision = Decision { now, retry_at, expires_at, available, ..*decision };
     }
 }
 

@@ -93,7 +93,7 @@ final class Decision implements \JsonSerializable
      *     Retry-After: 60
      *
      * q is the limit, w the seconds in which it comes back, r the remaining tokens. t is, for a denied call, the seconds
-     * until it would be accepted (absent for never), else the seconds until the whole limit is back, at least 1. Retry-After
+     * until it would be accepted (absent for never), else the seconds until one more than r can be used, at least 1. Retry-After
      * is absent if the call is accepted or is never accepted. In names, bytes other than printable ASCII are percent-encoded.
      *
      * @return array<string, string> the values by the names of the fields
@@ -101,7 +101,9 @@ final class Decision implements \JsonSerializable
     public function getHeaders(): array {}
 
     /**
-     * The body of a response to a denied call, as a problem of RFC 9457 (`application/problem+json`).
+     * The body of a response to a denied call, as a problem of RFC 9457 (`application/problem+json`), of one of three types of
+     * draft-ietf-httpapi-ratelimit-headers: quota-exceeded (status 429); abnormal-usage-detected (429), a block; or
+     * temporary-reduced-capacity (503): what is left was to be left for others, or the on-error policy denies the call.
      *
      * @return array{type: string, title: string, status: int, detail: string, violated-policies: list<string>} the
      *     policies are the names of the limits that deny the call, as in getHeaders()

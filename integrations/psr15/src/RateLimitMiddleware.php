@@ -16,7 +16,7 @@ use TokenBucket\Limiter;
 use function TokenBucket\limiter;
 
 /**
- * Asks a limit before each request is handled, and answers with 429 if it denies.
+ * Asks a limit before each request is handled, and answers with 429 or 503 if it denies, as the problem says.
  *
  * The decision is an attribute of the request, Decision::class. A handler in which only failures count calls its refund(), and one
  * that knows the cost only afterwards its settle(); or its answer tells the cost in a header.
@@ -38,7 +38,7 @@ final class RateLimitMiddleware implements MiddlewareInterface
     /**
      * @param string|callable $limit the name of a limit in the file of token_bucket.limits, or a function that makes the limiter:
      *     fn (string $client, ServerRequestInterface $request): Limiter
-     * @param ResponseFactoryInterface $responses makes the answers with status 429
+     * @param ResponseFactoryInterface $responses makes the answers with status 429 or 503
      * @param callable|null $client names the client: fn (ServerRequestInterface $request): string|int. By default its network,
      *     see ClientNetwork. For a named set of limits it may return an array of strings, as TokenBucket\limiter() takes
      * @param int|array<string, int>|callable $cost the tokens that a request costs: a number, numbers by route, see CostByRoute, or
@@ -141,7 +141,7 @@ final class RateLimitMiddleware implements MiddlewareInterface
         if (!$this->showLimits) {
             unset($problem['violated-policies']);
         }
-        $response = $this->responses->createResponse(429);
+        $response = $this->responses->createResponse($problem['status']);
         $response->getBody()->write(json_encode($problem, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES));
         return $response->withHeader('Content-Type', 'application/problem+json')->withHeader('Cache-Control', 'no-store');
     }

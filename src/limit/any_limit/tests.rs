@@ -165,3 +165,53 @@ fn what_a_newcomer_inherits_leaves_it_nothing_until_then() {
         }
     }
 }
+
+proptest! {
+    /// What the field `t` of draft-ietf-httpapi-ratelimit-headers promises.
+    #[test]
+    fn who_uses_what_is_left_and_waits_can_use_one_more(
+        kind in 0..4usize,
+        calls in prop::collection::vec((0..3 * SECOND, 1..3u64), 1..20),
+    ) {
+        let limit = limits()[kind];
+        let (mut now, mut state) = (T, StoredState::FULL);
+        for (pause, cost) in calls {
+            now += pause;
+            let (decision, after) = apply(&limit, &state, now, Op::Take { cost });
+            if !decision.is_accepted() {
+                continue;
+            }
+            state = after;
+            let left = limit.remaining(&decision);
+            let (all, used) = apply(&limit, &state, now, Op::Take { cost: left });
+            prop_assert!(all.is_accepted());
+            let wait = limit.more_after(&decision);
+            let one = |at| apply(&limit, &used, at, Op::Take { cost: 1 }).0.is_accepted();
+            prop_assert!(one(now + wait), "{:?} after {}", decision, wait);
+            prop_assert!(!one(now + wait - 1_000), "{:?} after {}", decision, wait);
+        }
+    }
+}
+
+#[test]
+fn who_uses_all_of_an_unused_limit_can_use_one_more_after() {
+    for limit in limits() {
+        let (decision, _) = apply(&limit, &StoredState::FULL, T, Op::Peek { cost: 1 });
+        let (_, used) = apply(&limit, &StoredState::FULL, T, Op::Take { cost: 5 });
+        let wait = limit.more_after(&decision);
+        let one = |at| apply(&limit, &used, at, Op::Take { cost: 1 }).0.is_accepted();
+        assert!(one(T + wait) && !one(T + wait - 1_000), "{limit:?}: {wait}");
+    }
+}
+
+#[test]
+fn who_has_reserved_waits_until_what_is_owed_is_paid() {
+    let limit = limits()[0];
+    let (_, empty) = apply(&limit, &StoredState::FULL, T, Op::Take { cost: 5 });
+    let op = Op::Reserve { cost: 3, max_wait: 100 * SECOND };
+    let (decision, after) = apply(&limit, &empty, T, op);
+    let wait = limit.more_after(&decision);
+    let one = |at| apply(&limit, &after, at, Op::Take { cost: 1 }).0.is_accepted();
+    assert!(decision.is_accepted() && wait == 8 * SECOND, "three are owed: {wait}");
+    assert!(one(T + wait) && !one(T + wait - 1_000));
+}

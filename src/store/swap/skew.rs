@@ -33,9 +33,10 @@ pub fn latest_clock(limit: &Limit, state: &StoredState, own: u64) -> u64 {
     if is_skew { earliest_write } else { own }
 }
 
-/// Expresses a decision by another clock in the time of the clock that the store decides by. An accepted call has nothing to wait for.
+/// Expresses a decision by another clock in the time of the clock that the store decides by.
 fn in_time_of(own: u64, decision: Decision) -> Decision {
-    let retry_at = if decision.is_accepted() { own } else { decision.retry_at };
+    let has_to_wait = !decision.is_accepted() || decision.retry_at > decision.now;
+    let retry_at = if has_to_wait { decision.retry_at } else { own };
     Decision { now: own, retry_at, ..decision }
 }
 
