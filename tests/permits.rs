@@ -69,7 +69,17 @@ impl Bench {
     }
 
     fn acquire(&self, name: &[u8], limit: &PermitLimit, now: u64) -> Option<HeldPermit> {
-        with_context(name, |context| acquire(&self.limiter, &context, limit, Some(now)))
+        self.acquire_leaving(name, limit, 0, now)
+    }
+
+    fn acquire_leaving(
+        &self,
+        name: &[u8],
+        limit: &PermitLimit,
+        leave: u32,
+        now: u64,
+    ) -> Option<HeldPermit> {
+        with_context(name, |context| acquire(&self.limiter, &context, limit, leave, Some(now)))
             .answer
             .unwrap()
     }
@@ -102,6 +112,7 @@ fn release(permit: HeldPermit, now: u64) {
 
 on_host_and_redis!(
     limit_holds_until_a_permit_is_released,
+    permits_are_left_to_others,
     permit_is_free_when_its_lifetime_has_ended,
     renewed_permit_begins_a_new_lifetime,
     late_release_and_renewal_do_not_touch_another_permit,
@@ -112,6 +123,26 @@ on_host_and_redis!(
     largest_limit_is_held_exactly,
     any_sequence_is_answered_as_by_held_permits,
 );
+
+fn permits_are_left_to_others(bench: &Bench) {
+    let take = |leave| bench.acquire_leaving(b"x", &limit(5), leave, T0);
+    let mut low: Vec<_> = (0..3).map(|_| take(2).expect("two stay free")).collect();
+    assert!(take(2).is_none() && take(3).is_none());
+    let high = [take(1).expect("one stays free"), take(0).expect("the last one")];
+    assert!([0, 1, 2].into_iter().all(|leave| take(leave).is_none()));
+    high.into_iter().for_each(|permit| release(permit, T0));
+    assert!(take(2).is_none(), "three are held");
+    release(low.remove(0), T0);
+    assert!(take(5).is_none() && take(u32::MAX).is_none(), "all are to stay free");
+    let again = take(2).expect("two are held");
+    assert_eq!(bench.count(b"x", T0), 3);
+    low.push(again);
+    low.into_iter().for_each(|permit| release(permit, T0));
+
+    let high: Vec<_> = (0..3).map(|_| take(0).expect("all are free")).collect();
+    assert!(take(2).is_none(), "it does not matter who holds three");
+    high.into_iter().for_each(|permit| release(permit, T0));
+}
 
 fn limit_holds_until_a_permit_is_released(bench: &Bench) {
     let mut held: Vec<_> =
@@ -216,7 +247,7 @@ fn lowered_limit_takes_effect(bench: &Bench) {
 fn system_clock_counts_without_a_test(bench: &Bench) {
     let short = PermitLimit::new(1, 0.2).unwrap();
     let acquire = || {
-        with_context(b"x", |context| acquire(&bench.limiter, &context, &short, None))
+        with_context(b"x", |context| acquire(&bench.limiter, &context, &short, 0, None))
             .answer
             .unwrap()
     };
@@ -336,7 +367,7 @@ fn with_key<R>(name: &[u8], work: impl FnOnce(&Key<'_>) -> R) -> R {
 }
 
 fn acquire_in(process: &SharedPermits, name: &[u8], max: i64) -> Option<PermitHandle> {
-    with_key(name, |key| process.acquire(key, &limit(max), call(Some(T0)))).unwrap()
+    with_key(name, |key| process.acquire(key, &limit(max), 0, call(Some(T0)))).unwrap()
 }
 
 fn count_in(process: &SharedPermits, name: &[u8]) -> u32 {
@@ -473,7 +504,7 @@ fn garbage_in_the_slots_closes_no_permit_for_ever() {
         assert_eq!(count_in(&process, &[n]), 0);
     }
     let late = call(Some(1 << 61));
-    let free = |n: u8| with_key(&[n], |key| process.acquire(key, &limit(1), late)).unwrap();
+    let free = |n: u8| with_key(&[n], |key| process.acquire(key, &limit(1), 0, late)).unwrap();
     assert!((0..200).all(|n| free(n).is_some()));
 }
 
@@ -487,7 +518,7 @@ fn threads_never_hold_more_permits_than_the_limit() {
         let mut taken = HashMap::from([(true, 0u32), (false, 0)]);
         for _ in 0..5_000 {
             let handle =
-                with_key(b"x", |key| process.acquire(key, &limit(LIMIT as i64), call(None)));
+                with_key(b"x", |key| process.acquire(key, &limit(LIMIT as i64), 0, call(None)));
             let handle = handle.unwrap();
             *taken.entry(handle.is_some()).or_default() += 1;
             let Some(mut handle) = handle else { continue };
@@ -504,5 +535,38 @@ fn threads_never_hold_more_permits_than_the_limit() {
     });
     assert!(taken.iter().all(|taken| taken[&true] > 0));
     assert!(most.into_inner() <= LIMIT as u32);
+    assert_eq!(with_key(b"x", |key| process_in(&folder).count(key, call(None))).unwrap(), 0);
+}
+
+#[test]
+fn threads_that_leave_a_permit_never_keep_another_from_it() {
+    let folder = Folder::new("permits-leave");
+    let inside = AtomicU32::new(0);
+    let low = || {
+        let process = process_in(&folder);
+        let mut taken = 0;
+        for _ in 0..5_000 {
+            let acquire = |key: &Key<'_>| process.acquire(key, &limit(3), 1, call(None));
+            let Some(handle) = with_key(b"x", acquire).unwrap() else { continue };
+            taken += 1;
+            assert!(inside.fetch_add(1, Ordering::SeqCst) < 2);
+            inside.fetch_sub(1, Ordering::SeqCst);
+            process.release(&handle, call(None)).unwrap();
+        }
+        taken
+    };
+    let high = || {
+        let process = process_in(&folder);
+        for _ in 0..5_000 {
+            let acquire = |key: &Key<'_>| process.acquire(key, &limit(3), 0, call(None));
+            let handle = with_key(b"x", acquire).unwrap().expect("one stays free");
+            process.release(&handle, call(None)).unwrap();
+        }
+    };
+    thread::scope(|scope| {
+        let running: Vec<_> = (0..6).map(|_| scope.spawn(low)).collect();
+        scope.spawn(high);
+        assert!(running.into_iter().map(|thread| thread.join().unwrap()).sum::<u32>() > 0);
+    });
     assert_eq!(with_key(b"x", |key| process_in(&folder).count(key, call(None))).unwrap(), 0);
 }

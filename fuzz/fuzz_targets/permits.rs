@@ -53,7 +53,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let limit = PermitLimit::new(max, lifetime as f64 / SECOND as f64).expect("a limit");
         match u.int_in_range(0..=7u8)? {
             0..=3 => {
-                let taken = with_key(id, |key| permits.acquire(key, &limit, call(now)));
+                let taken = with_key(id, |key| permits.acquire(key, &limit, 0, call(now)));
                 let mut after = models[at].clone();
                 let op =
                     PermitOp::Acquire { id: step, max: limit.max(), lifetime: limit.lifetime() };

@@ -69,6 +69,16 @@ foreach (['shm:', 'array:'] as $dsn) {
     echo ' ', $watched->getActive(), ', ', implode(' ', array_slice(statistics()["watched $dsn"], 0, 4)), "\n";
 }
 
+// Some stay free for others.
+foreach (['shm:', 'array:'] as $dsn) {
+    $limit = new ConcurrencyLimit($dsn, 'leaves', 5);
+    $low = [$limit->acquire(2), $limit->acquire(leave: 2), $limit->acquire(leave: 2)];
+    $denied = [$limit->acquire(leave: 2), $limit->acquire(leave: 5), $limit->acquire(leave: PHP_INT_MAX)];
+    $high = [$limit->acquire(), $limit->acquire(leave: 0)];
+    echo 'leaves two: ', json_encode([array_map(is_object(...), $low), $denied, array_map(is_object(...), $high), $limit->acquire(), $limit->getActive()]), "\n";
+    $low = $high = null;
+}
+
 // 1,024 at once is the most.
 foreach (['shm:', 'array:'] as $dsn) {
     $most = new ConcurrencyLimit($dsn, 'most', 1024, 126_230_400);
@@ -134,5 +144,7 @@ report: 68 44 24 0 0 0 0 {"report:x":24}
 wide: 12 12 0 0 0 0 0 []
 dry run: [[true,true,true],1,[true,true,true]] [1,true,false] 0, 3 3 0 2
 dry run: [[true,true,true],1,[true,true,true]] [1,true,false] 0, 3 3 0 2
+leaves two: [[true,true,true],[null,null,null],[true,true],null,5]
+leaves two: [[true,true,true],[null,null,null],[true,true],null,5]
 most: 1024 null 1024 0
 most: 1024 null 1024 0

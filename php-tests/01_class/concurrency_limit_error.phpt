@@ -26,7 +26,9 @@ thrown(
     fn () => new ConcurrencyLimit(null, 'x', 5, 1e-10),
     fn () => new ConcurrencyLimit(null, 'x', 5, 126_230_400.1),
     fn () => new ConcurrencyLimit(null, 'x', 5, 'long'),
-    fn () => (new ConcurrencyLimit(null, 'x', 5))->acquire(1),
+    fn () => (new ConcurrencyLimit(null, 'x', 5))->acquire(1, 2),
+    fn () => (new ConcurrencyLimit(null, 'x', 5))->acquire(-1),
+    fn () => (new ConcurrencyLimit(null, 'x', 5))->acquire(leave: 'some'),
     fn () => (new ConcurrencyLimit(null, 'x', 5))->getActive(1),
     fn () => (new ConcurrencyLimit(null, 'x', 5))->reset(1),
     fn () => clone new ConcurrencyLimit(null, 'x', 5),
@@ -78,7 +80,9 @@ ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lifetime)
 ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lifetime) must be greater than 0 and at most four years, in seconds
 ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lifetime) must be greater than 0 and at most four years, in seconds
 TypeError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lifetime) must be of type float, string given
-ArgumentCountError: TokenBucket\ConcurrencyLimit::acquire() expects exactly 0 arguments, 1 given
+ArgumentCountError: TokenBucket\ConcurrencyLimit::acquire() expects at most 1 argument, 2 given
+ValueError: TokenBucket\ConcurrencyLimit::acquire(): Argument #1 ($leave) must be greater than or equal to 0
+TypeError: TokenBucket\ConcurrencyLimit::acquire(): Argument #1 ($leave) must be of type int, string given
 ArgumentCountError: TokenBucket\ConcurrencyLimit::getActive() expects exactly 0 arguments, 1 given
 ArgumentCountError: TokenBucket\ConcurrencyLimit::reset() expects exactly 0 arguments, 1 given
 Error: Trying to clone an uncloneable object of class TokenBucket\ConcurrencyLimit

@@ -16,6 +16,10 @@ file_put_contents(__DIR__ . '/limiter_concurrency.limits.ini', <<<'INI'
     limit = 2
     lifetime = 120.5
 
+    [permits_batch]
+    like = permits_report
+    leave = 1
+
     [permits_export]
     algorithm = concurrency
     limit = 1
@@ -36,6 +40,11 @@ $limit = concurrency_limit('permits_report', 'anna');
 var_dump($limit);
 $held = [$limit->acquire(), concurrency_limit('permits_report', 'anna')->acquire()];
 echo json_encode([count(array_filter($held)), $limit->acquire(), concurrency_limit('permits_report', 'bob')->acquire() !== null]), "\n";
+// Under another name, the same permits, of which one is left.
+$limit->reset();
+$batch = concurrency_limit('permits_batch', 'anna');
+$held = [$batch->acquire(), $batch->acquire(), $limit->acquire(), $batch->acquire(leave: 0), $limit->acquire()];
+echo json_encode(array_map(is_object(...), $held)), "\n";
 echo 'the same as in code: ', (new TokenBucket\ConcurrencyLimit(null, 'permits_report:anna', 9))->getActive(), "\n";
 TestClock::advance(120.4);
 echo $limit->getActive();
@@ -76,18 +85,20 @@ object(TokenBucket\ConcurrencyLimit)#%d (3) {
   float(120.5)
 }
 [2,null,true]
+[true,false,true,false,false]
 the same as in code: 2
 2 0
 2 1 0
-{"permits_export":[2,0,1],"permits_report":[3,1,0]}
+{"permits_batch":[1,2,0],"permits_export":[2,0,1],"permits_report":[4,2,0]}
 calls_beside_permits: {"algorithm":"token_bucket","limit":10,"interval":60,"storage":null,"enforce":true,"on_error":"fallback","limited":[]}
 far: {"algorithm":"concurrency","limit":1,"lifetime":60,"storage":"memcached:\/\/127.0.0.1:1","enforce":true,"on_error":"fallback"}
+permits_batch: {"algorithm":"concurrency","limit":2,"lifetime":120.5,"storage":null,"enforce":true,"on_error":"fallback"}
 permits_export: {"algorithm":"concurrency","limit":1,"lifetime":60,"storage":null,"enforce":false,"on_error":"fallback"}
 permits_report: {"algorithm":"concurrency","limit":2,"lifetime":120.5,"storage":null,"enforce":true,"on_error":"fallback"}
 TokenBucket\ConfigurationException: [permits_report] in token_bucket.limits limits how many run at once: TokenBucket\concurrency_limit() makes it
 TokenBucket\ConfigurationException: [calls_beside_permits] in token_bucket.limits limits calls: TokenBucket\limiter() makes it
 TokenBucket\ConfigurationException: TokenBucket\ConcurrencyLimit needs a storage on shared memory (shm:), on array: or on Redis (redis: and its like); memcached, MariaDB and MySQL, and storages written in PHP hold no permits
-TokenBucket\ConfigurationException: token_bucket.limits has no limit "nothing": must be one of calls_beside_permits, far, permits_export, permits_report
+TokenBucket\ConfigurationException: token_bucket.limits has no limit "nothing": must be one of calls_beside_permits, far, permits_batch, permits_export, permits_report
 ValueError: TokenBucket\concurrency_limit(): Argument #2 ($client) must be between 1 and 4096 bytes long
 TypeError: TokenBucket\concurrency_limit(): Argument #2 ($client) must be of type string, array given
 ArgumentCountError: TokenBucket\concurrency_limit() expects exactly 2 arguments, 1 given

@@ -40,7 +40,7 @@ pub fn has_permits(limiter: &Limiter) -> bool {
     limiter.store.permits().is_some()
 }
 
-/// Takes a permit and counts the call; none if as many as the limit allows are held. `frozen` is the time
+/// Takes a permit and counts the call; none if `leave` others would not stay free. `frozen` is the time
 /// of a test's clock.
 ///
 /// # Errors
@@ -51,6 +51,7 @@ pub fn acquire(
     limiter: &Rc<Limiter>,
     context: &CallContext<'_>,
     limit: &PermitLimit,
+    leave: u32,
     frozen: Option<u64>,
 ) -> Report<Option<HeldPermit>> {
     let (key, call) = (permit_key(limiter, context), permit_call(limiter, frozen));
@@ -58,10 +59,10 @@ pub fn acquire(
     let taken = ask_permits(
         limiter,
         breaker,
-        |permits| Ok(permits.acquire(&key, limit, call)?.map(TakenFrom::Store)),
+        |permits| Ok(permits.acquire(&key, limit, leave, call)?.map(TakenFrom::Store)),
         PolicyAnswers {
             on_host: |host: &Host| {
-                Ok(host.permits().acquire(&key, limit, call)?.map(TakenFrom::Host).into())
+                Ok(host.permits().acquire(&key, limit, leave, call)?.map(TakenFrom::Host).into())
             },
             open: Some(TakenFrom::Nowhere),
             closed: None,

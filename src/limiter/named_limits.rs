@@ -88,7 +88,7 @@ impl NamedLimits {
                 let other = sanitize(&other);
                 mistake(
                     like_line,
-                    format!("like must name a limit of calls, and [{other}] is none"),
+                    format!("like must name a limit of this file, and [{other}] is none"),
                 )
             };
             limits.push((line, like.ok_or_else(wrong)?));

@@ -10,13 +10,13 @@ use super::engine::shared_string::SharedString;
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::likely_mistakes::warn_of_milliseconds;
-use super::limiter_methods::{IDENTIFIER, LIMIT_NAME, STORAGE};
+use super::limiter_methods::{self, IDENTIFIER, LIMIT_NAME, STORAGE};
 use super::limiter_object::parse_name;
 use super::permit::{self, PermitObject};
 use super::storage_argument::{Backend, parse_storage_argument};
 use crate::error::Error;
 use crate::identifier::Identifier;
-use crate::limit::{LimitError, PermitLimit, SECOND};
+use crate::limit::{LimitError, MAX_PERMITS, PermitLimit, SECOND};
 use crate::limiter::{
     self, CallContext, DEFAULT_LIFETIME, KeyHash, Limiter, NO_PERMITS, RecordHandle,
 };
@@ -30,6 +30,8 @@ pub struct ConcurrencyLimitObject {
     limiter: Rc<Limiter>,
     identifier: SharedString,
     limit: PermitLimit,
+    /// How many permits each call leaves at least.
+    leave: u32,
     /// The name of the limit in statistics, if the constructor was given one.
     name: Option<SharedString>,
     key_hash: Cell<KeyHash>,
@@ -51,7 +53,7 @@ const METHODS: &[Method] = &[
     no_discard(public(
         c"acquire",
         handler!(acquire),
-        &[],
+        &[optional(c"leave", Type::INT, c"0")],
         Type::object(c"TokenBucket\\Permit").or_null(),
     )),
     public(c"getActive", handler!(get_active), &[], Type::INT),
@@ -81,13 +83,14 @@ impl ConcurrencyLimitObject {
         limiter: Rc<Limiter>,
         identifier: SharedString,
         limit: PermitLimit,
+        leave: u32,
         name: Option<SharedString>,
     ) -> Result<Self, Thrown> {
         if !limiter::has_permits(&limiter) {
             return Err(Error::configuration(NO_PERMITS).into());
         }
         let (key_hash, record) = (Cell::default(), Cell::default());
-        Ok(Self { limiter, identifier, limit, name, key_hash, record })
+        Ok(Self { limiter, identifier, limit, leave, name, key_hash, record })
     }
 
     #[inline(always)]
@@ -116,17 +119,20 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     let Backend::Native(limiter) = backend else {
         return Err(Error::configuration(NO_PERMITS).into());
     };
-    call.construct(ConcurrencyLimitObject::new(limiter, identifier, limit, name)?);
+    call.construct(ConcurrencyLimitObject::new(limiter, identifier, limit, 0, name)?);
     warn_of_milliseconds("$lifetime", lifetime)
 }
 
 fn acquire(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
+    call.expect_arguments(0, 1)?;
+    // More than a limit has leaves none to take.
+    let leave = limiter_methods::leave(call, 1)?.min(MAX_PERMITS.into()) as u32;
     let frozen = GLOBALS.get().frozen_time.get();
     let report = call.with_this(|this: &ConcurrencyLimitObject| {
         // From here on the end of the request gives it back, whatever happens in between.
         let registered = |held| PermitObject::new(held, this.identifier.clone(), &this.limit);
-        let held = limiter::acquire(&this.limiter, &this.context(), &this.limit, frozen);
+        let leave = leave.max(this.leave);
+        let held = limiter::acquire(&this.limiter, &this.context(), &this.limit, leave, frozen);
         held.map(|held| Ok(held?.map(registered)))
     })?;
     match deliver(report)? {

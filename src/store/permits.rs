@@ -44,11 +44,12 @@ pub struct PermitSlot {
 /// A store that holds permits. A permit goes back to the store that gave it. Calls fail as
 /// [`Store::decide`](super::Store::decide) does.
 pub trait Permits {
-    /// Takes a permit if the limit allows one more; none if it does not.
+    /// Takes a permit if the limit allows one more and `leave` others; none if it does not.
     fn acquire(
         &self,
         key: &Key<'_>,
         limit: &PermitLimit,
+        leave: u32,
         call: PermitCall<'_>,
     ) -> Result<Option<PermitHandle>>;
 
@@ -93,10 +94,12 @@ impl<T: PermitLists> Permits for T {
         &self,
         key: &Key<'_>,
         limit: &PermitLimit,
+        leave: u32,
         call: PermitCall<'_>,
     ) -> Result<Option<PermitHandle>> {
         let (name, id) = (self.list_name(key), self.new_id()?);
-        let op = PermitOp::Acquire { id, max: limit.max(), lifetime: limit.lifetime() };
+        let max = limit.max().saturating_sub(leave);
+        let op = PermitOp::Acquire { id, max, lifetime: limit.lifetime() };
         let is_taken = self.apply_to_list(&name, call, op)?.accepted;
         Ok(is_taken.then(|| PermitHandle::Entry { name: name.into(), id }))
     }

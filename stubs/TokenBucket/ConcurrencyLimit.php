@@ -49,13 +49,20 @@ final class ConcurrencyLimit
     /**
      * Takes a permit, if fewer than $limit are held. Does not wait.
      *
+     * With $leave it takes one only if so many stay free, for more important calls, which it never denies one. In shared memory it
+     * may deny one that could be had, if other calls take permits at the same time.
+     *
      * In a dry run (enforce=0), and by on_error=open while the storage fails, the caller always gets a permit, which may hold
      * nothing. By on_error=fallback it holds one of this host's own permits.
      *
-     * @return Permit|null null: as many as $limit are held, or the table of permits has no room
+     * @param int $leave so many must stay free: 0 or more. With as many as $limit it takes none
+     *
+     * @return Permit|null null: as many as $limit are held, less than $leave would stay free, or the table of permits has no room
+     *
+     * @throws \ValueError if $leave is below 0
      */
     #[\NoDiscard]
-    public function acquire(): ?Permit {}
+    public function acquire(int $leave = 0): ?Permit {}
 
     /**
      * Returns how many permits of the identifier are held now, whatever the limit of their holders.

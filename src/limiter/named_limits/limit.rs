@@ -1,7 +1,8 @@
 //! A limit of a file, and a mistake in one.
 
 use crate::limit::{
-    CalendarUnit, FixedWindow, Limit, LimitError, PermitLimit, SlidingWindow, TokenBucket,
+    CalendarUnit, FixedWindow, Limit, LimitError, MAX_PERMITS, PermitLimit, SlidingWindow,
+    TokenBucket,
 };
 use crate::settings::Overrides;
 use std::rc::Rc;
@@ -31,7 +32,7 @@ pub struct NamedLimit {
     pub rule: Rule,
     /// Whose buckets it has: its own name, or that of the limit it is like.
     pub key: String,
-    /// How many tokens or hits each call leaves.
+    /// How many tokens, hits or permits each call leaves.
     pub leave: u64,
     pub(super) storage: Option<String>,
     /// None if the section sets none.
@@ -119,9 +120,16 @@ impl NamedLimit {
         self.storage.as_deref()
     }
 
+    /// How many permits each call leaves.
+    pub fn leave_permits(&self) -> u32 {
+        self.leave.min(MAX_PERMITS.into()) as u32
+    }
+
     /// The same limit and buckets under another name. None if this is a set.
     pub(super) fn like(&self, name: &str, leave: u64) -> Option<Self> {
-        let (Rule::One { .. } | Rule::Calendar { .. }) = &self.rule else { return None };
+        let (Rule::One { .. } | Rule::Calendar { .. } | Rule::Concurrency(_)) = &self.rule else {
+            return None;
+        };
         Some(Self { name: name.to_owned(), leave, ..self.clone() })
     }
 

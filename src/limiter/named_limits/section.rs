@@ -202,9 +202,6 @@ impl<'a> Section<'a> {
     }
 
     fn concurrency(&self) -> Result<Rule, FileError> {
-        if let Some((line, _)) = self.leave {
-            return Err(mistake(line, "leave is not for algorithm = concurrency"));
-        }
         let (Some((limit_line, max)), None) = (self.limit, self.interval) else {
             let message = "a limit of how many run at once must have limit, and no interval";
             return Err(mistake(self.line, message));

@@ -156,17 +156,56 @@ impl KeyPermits<'_> {
         })
     }
 
+    /// Takes a permit, if `leave` of `max` stay free. Beside others that take one, it may take none where one could be had.
+    ///
+    /// Only the first permits are taken so, which leaves the last ones to those who leave none: also while this call holds one that
+    /// it may have to give back.
+    fn take_leaving(&self, max: u32, leave: u32, held: HeldSlot) -> Option<(u32, Slot)> {
+        let most = max.saturating_sub(leave);
+        if self.count_held(max) >= most {
+            return None;
+        }
+        let (n, slot) = self.take_first(most, held)?;
+        // Of several that counted before the others took theirs, the last one to take sees all.
+        if self.count_held(max) <= most {
+            return Some((n, slot));
+        }
+        if let Some((set, _)) = self.places.get(n) {
+            held::free(&set.0, slot);
+        }
+        None
+    }
+
+    /// How many of the first `max` permits are held.
+    fn count_held(&self, max: u32) -> u32 {
+        let places = (0..max).zip(self.places.iter());
+        // Fits: at most max.
+        places.filter(|(_, (set, tag))| held::find(&set.0, *tag, self.now).is_some()).count() as u32
+    }
+
     /// Whether one of the first `max` permits has no slot: a call that finds none free is denied for want of room.
     fn lacks_room(&self, max: u32) -> bool {
         (0..max).zip(self.places.iter()).any(|(_, (set, tag))| !held::has_slot(&set.0, tag))
     }
 
-    /// Takes a permit of a dead holder in a call that finds none free.
+    /// Takes a permit, if `leave` others stay free.
+    #[inline(always)]
+    fn take(&self, max: u32, leave: u32, held: HeldSlot) -> Option<(u32, Slot)> {
+        if leave == 0 { self.take_first(max, held) } else { self.take_leaving(max, leave, held) }
+    }
+
+    /// Takes a permit once those of dead holders are free, in a call that finds too few free.
     #[cold]
-    fn take_from_dead(&self, max: u32, held: HeldSlot, caller: &Holder) -> Option<(u32, Slot)> {
+    fn take_from_dead(
+        &self,
+        max: u32,
+        leave: u32,
+        held: HeldSlot,
+        caller: &Holder,
+    ) -> Option<(u32, Slot)> {
         let mut living = caller.ask_about_others(MAX_ASKED, self.region);
         let has_freed = self.free_dead(max, random() % max, &mut living);
-        let taken = if has_freed { self.take_first(max, held) } else { None };
+        let taken = if has_freed { self.take(max, leave, held) } else { None };
         if taken.is_none() && self.lacks_room(max) {
             TableStatistics::in_file(self.region).note_denied_newcomer();
         }
@@ -223,13 +262,14 @@ impl Permits for SharedPermits {
         &self,
         key: &Key<'_>,
         limit: &PermitLimit,
+        leave: u32,
         call: PermitCall<'_>,
     ) -> Result<Option<PermitHandle>> {
         let max = limit.max();
         let (hash, taken) = self.with_key(key, call.frozen, |permits, holder| {
             let held = HeldSlot { ends_at: permits.now + limit.lifetime(), holder: holder.next() };
-            let taken =
-                permits.take_first(max, held).or_else(|| permits.take_from_dead(max, held, holder));
+            let taken = permits.take(max, leave, held);
+            let taken = taken.or_else(|| permits.take_from_dead(max, leave, held, holder));
             (permits.hash, taken)
         })?;
         let file = self.table.file.number();

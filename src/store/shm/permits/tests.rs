@@ -46,7 +46,7 @@ impl Process {
 
     fn try_to_acquire(&self, name: &str, max: i64) -> Result<Option<PermitHandle>> {
         let limit = PermitLimit::new(max, (LIFETIME / SECOND) as f64).unwrap();
-        with_key(name, |key| self.permits.acquire(key, &limit, self.call()))
+        with_key(name, |key| self.permits.acquire(key, &limit, 0, self.call()))
     }
 
     fn acquire(&self, name: &str, max: i64) -> Option<PermitHandle> {

@@ -1,0 +1,52 @@
+<?php
+/*
+ * Keeps room for members while anonymous visitors ask for more than the workers can do. Run it before each page, as
+ * auto_prepend_file or at the top of the front controller:
+ *
+ *     ; the pool                                   # nginx, for the time that a request has waited
+ *     pm.max_children = 8                          fastcgi_param REQUEST_START $msec;
+ *     auto_prepend_file = overload.php
+ *
+ * Who is turned away holds a worker for a millisecond. ALL is a little below pm.max_children, so that one is free to do that.
+ */
+declare(strict_types=1);
+
+use TokenBucket\ConcurrencyLimit;
+
+/** Pages at once, and those of them that only members get. */
+const ALL = 7;
+const FOR_MEMBERS = 3;
+/** Seconds, longer than a page takes; and in the queue, after which nobody waits for the answer any more. */
+const LIFETIME = 30.0;
+const LONGEST_WAIT = 5.0;
+
+function turn_away(int $seconds): never
+{
+    http_response_code(503);
+    header("Retry-After: $seconds");
+    header('Content-Type: application/problem+json');
+    exit(json_encode(['type' => 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity', 'title' => 'Busy', 'status' => 503]));
+}
+
+// An application looks at its session's cookie here. It must be cheap, and not to be forged.
+function is_member(): bool
+{
+    [$member, $mac] = explode('.', $_COOKIE['member'] ?? '') + [1 => ''];
+    return hash_equals(hash_hmac('sha256', $member, getenv('MEMBER_KEY') ?: 'change me'), $mac);
+}
+
+$came_at = (float) ($_SERVER['REQUEST_START'] ?? microtime(true));
+if (microtime(true) - $came_at > LONGEST_WAIT) {
+    turn_away(10);
+}
+$is_member = is_member();
+// Robots change their addresses, so all visitors share one bucket for each class of pages.
+$class = strtok($_SERVER['SCRIPT_NAME'] ?? '', '?') === '/search.php' ? 'search' : 'page';
+if (!$is_member && !(new TokenBucket('shm:', "visitors:$class", 200, $class === 'search' ? 20 : 100))->consume()) {
+    turn_away(5);
+}
+// Held in this variable until the request ends.
+$place = (new ConcurrencyLimit('shm:', 'workers', ALL, LIFETIME))->acquire(leave: $is_member ? 0 : FOR_MEMBERS);
+if ($place === null) {
+    turn_away($is_member ? 1 : 5);
+}
