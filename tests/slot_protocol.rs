@@ -34,6 +34,8 @@
 //! | `late_renewal_and_a_new_holder_never_both_hold_the_permit` | 2 | 2 | 4 |
 //! | `two_that_free_a_dead_holder_take_its_permit_once` | 2 | 2 | 4 |
 //! | `permits_in_a_full_set_are_never_evicted` | 2 | 3 | 3 |
+//! | `two_that_leave_a_permit_take_one_and_never_keep_another_from_it` | 3 | 3 | 2 |
+//! | `two_that_announce_different_permits_never_both_take_the_last_but_those_they_leave` | 3 | 2 | 3 |
 //!
 //! A sliding window has a slot in each of several sets. Each place has a slot already, whose hit has left or not:
 //!
@@ -73,9 +75,10 @@ use token_bucket::store::shm::slot::{HeldSlot, Slot};
 
 type Set = Arc<Vec<Modelled>>;
 
-/// Two keys.
+/// Keys.
 const K: u64 = 7;
 const L: u64 = 9;
+const M: u64 = 11;
 
 fn set_of(slots: &[Slot]) -> Set {
     Arc::new(slots.iter().map(|slot| Modelled::new(slot.0)).collect())
@@ -434,6 +437,7 @@ fn block_is_evicted_while_its_client_calls() {
 const A: u32 = 1;
 const B: u32 = 2;
 const C: u32 = 3;
+const D: u32 = 4;
 
 /// The slot of a permit whose lifetime ends in `seconds`.
 fn held_slot(tag: u64, holder: u32, seconds: i64) -> Slot {
@@ -472,6 +476,59 @@ fn two_take_the_last_permit() {
             assert_eq!(holders(set, 3), [C]);
         },
     );
+}
+
+/// Takes the first permit that is free of `order`, if `leave` of the three stay free.
+fn take_permit_leaving(set: &Set, order: [u64; 3], leave: u32, holder: u32) -> bool {
+    let places = |n: u32| Some((&set[..], order[n as usize]));
+    let held = HeldSlot { ends_at: NOW + 60_000_000_000, holder };
+    held::take_leaving(&places, 3, leave, NOW, held).is_some()
+}
+
+/// The holders of all three.
+fn all_holders(set: &Set) -> usize {
+    [K, L, M].into_iter().flat_map(|tag| holders(set, tag)).count()
+}
+
+#[test]
+fn two_that_leave_a_permit_take_one_and_never_keep_another_from_it() {
+    static TAKEN: AtomicUsize = AtomicUsize::new(0);
+    explore(
+        &[EMPTY, EMPTY, || held_slot(M, D, 30)],
+        &[
+            |set| take_permit_leaving(set, [K, L, M], 1, A),
+            |set| take_permit_leaving(set, [K, L, M], 1, B),
+            |set| [K, L, M].into_iter().any(|tag| take_permit(set, tag, C)),
+        ],
+        2,
+        |set, answers| {
+            assert!(accepted(&answers[..2]) <= 1, "with that of D, both would leave none");
+            assert!(answers[2], "one stays free");
+            TAKEN.fetch_add(accepted(&answers[..2]), Ordering::Relaxed);
+            assert_eq!(all_holders(set), 1 + accepted(answers));
+        },
+    );
+    assert_reached(&TAKEN);
+}
+
+/// As may be where a permit before theirs was given back in between.
+#[test]
+fn two_that_announce_different_permits_never_both_take_the_last_but_those_they_leave() {
+    static TAKEN: AtomicUsize = AtomicUsize::new(0);
+    explore(
+        &[EMPTY, EMPTY, EMPTY],
+        &[
+            |set| take_permit_leaving(set, [M, K, L], 2, A),
+            |set| take_permit_leaving(set, [K, L, M], 2, B),
+        ],
+        3,
+        |set, answers| {
+            assert!(accepted(answers) <= 1);
+            TAKEN.fetch_add(accepted(answers), Ordering::Relaxed);
+            assert_eq!(all_holders(set), accepted(answers));
+        },
+    );
+    assert_reached(&TAKEN);
 }
 
 #[test]

@@ -141,10 +141,10 @@ function numbers(string $dsn, string $key, int $round): Round
     });
 }
 
-/** Permits: three at once. */
+/** Permits: three at once; every second call leaves one. In shared memory it may be denied beside others, though one could be had. */
 function permits(string $dsn, string $key): Round
 {
-    return new Round(['permits 3 60'], function () use ($dsn, $key): Closure {
+    return new Round([str_starts_with($dsn, 'shm:') ? 'permits 3 60 3' : 'permits 3 60'], function () use ($dsn, $key): Closure {
         $limit = new ConcurrencyLimit($dsn, $key, 3, 60);
         $held = [];
         return function () use ($limit, &$held): array {
@@ -154,8 +154,9 @@ function permits(string $dsn, string $key): Round
                     return 'yes';
                 }];
             }
-            return ['acquire', function () use ($limit, &$held): string {
-                $permit = $limit->acquire();
+            $leave = mt_rand(0, 1);
+            return ["acquire $leave", function () use ($limit, $leave, &$held): string {
+                $permit = $limit->acquire($leave);
                 if ($permit) {
                     $held[] = $permit;
                 }

@@ -9,6 +9,9 @@ use super::table::{Change, find_committed, is_in_use, update};
 use crate::limit::State;
 use crate::mapped::word::Word;
 
+/// The end of the lifetime of a permit that is announced: it has passed, so the permit is free for all others.
+const ANNOUNCED: u64 = 1;
+
 /// Takes a permit, if it is free.
 struct Take {
     now: u64,
@@ -54,6 +57,52 @@ pub fn is_held(slot: Slot, now: u64) -> bool {
 #[inline(always)]
 pub fn take<W: Word>(set: &[W], tag: u64, now: u64, held: HeldSlot) -> Option<Slot> {
     update(set, tag, now, Take { now, held, taken: None }).taken
+}
+
+/// Takes one of the permits at `places`, if `leave` of the first `max` stay free. Returns which, and the content of its slot.
+///
+/// A permit is announced, then the others are counted, then it is confirmed. Who takes a permit without leaving any takes an announced one as
+/// if it were free, so an announcement denies nobody. Of two calls that announce, the later one to count either finds the other's
+/// permit confirmed, and counts it, or revokes the announcement: so both together never leave too few. They may revoke each other's,
+/// and take none where one could be had. Tried instead: to take, to count, and to give back: for a moment that denied who leaves none.
+pub fn take_leaving<'a, W: Word + 'a>(
+    places: &impl Fn(u32) -> Option<(&'a [W], u64)>,
+    max: u32,
+    leave: u32,
+    now: u64,
+    held: HeldSlot,
+) -> Option<(u32, Slot)> {
+    let most = max.saturating_sub(leave);
+    let others = |but: Option<u32>| (0..max).filter(move |n| Some(*n) != but).filter_map(places);
+    if others(None).filter(|(set, tag)| find(set, *tag, now).is_some()).count() >= most as usize {
+        return None;
+    }
+    let (n, (set, tag), announced) = (0..most).find_map(|n| {
+        let (set, tag) = places(n)?;
+        let announcement = HeldSlot { ends_at: ANNOUNCED, ..held };
+        take(set, tag, now, announcement).map(|slot| (n, (set, tag), slot))
+    })?;
+    let held_by_others = others(Some(n)).filter(|(set, tag)| is_held_or_revoked(set, *tag, now));
+    if held_by_others.count() >= most as usize {
+        free(set, announced);
+        return None;
+    }
+    let confirmed = Slot::held(tag, held);
+    replace(set, announced, confirmed).then_some((n, confirmed))
+}
+
+/// Whether the permit of `tag` is held. One that is announced is revoked.
+fn is_held_or_revoked<W: Word>(set: &[W], tag: u64, now: u64) -> bool {
+    loop {
+        let Some((_, slot)) = find_committed(set, tag) else { return false };
+        if is_held(slot, now) {
+            return true;
+        }
+        let is_announced = slot.as_held().is_some_and(|held| held.ends_at == ANNOUNCED);
+        if !is_announced || free(set, slot) {
+            return false;
+        }
+    }
 }
 
 /// Frees the permit with this content. Returns whether it was there: not if its slot was freed or taken

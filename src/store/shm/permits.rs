@@ -156,33 +156,6 @@ impl KeyPermits<'_> {
         })
     }
 
-    /// Takes a permit, if `leave` of `max` stay free. Beside others that take one, it may take none where one could be had.
-    ///
-    /// Only the first permits are taken so, which leaves the last ones to those who leave none: also while this call holds one that
-    /// it may have to give back.
-    fn take_leaving(&self, max: u32, leave: u32, held: HeldSlot) -> Option<(u32, Slot)> {
-        let most = max.saturating_sub(leave);
-        if self.count_held(max) >= most {
-            return None;
-        }
-        let (n, slot) = self.take_first(most, held)?;
-        // Of several that counted before the others took theirs, the last one to take sees all.
-        if self.count_held(max) <= most {
-            return Some((n, slot));
-        }
-        if let Some((set, _)) = self.places.get(n) {
-            held::free(&set.0, slot);
-        }
-        None
-    }
-
-    /// How many of the first `max` permits are held.
-    fn count_held(&self, max: u32) -> u32 {
-        let places = (0..max).zip(self.places.iter());
-        // Fits: at most max.
-        places.filter(|(_, (set, tag))| held::find(&set.0, *tag, self.now).is_some()).count() as u32
-    }
-
     /// Whether one of the first `max` permits has no slot: a call that finds none free is denied for want of room.
     fn lacks_room(&self, max: u32) -> bool {
         (0..max).zip(self.places.iter()).any(|(_, (set, tag))| !held::has_slot(&set.0, tag))
@@ -191,7 +164,11 @@ impl KeyPermits<'_> {
     /// Takes a permit, if `leave` others stay free.
     #[inline(always)]
     fn take(&self, max: u32, leave: u32, held: HeldSlot) -> Option<(u32, Slot)> {
-        if leave == 0 { self.take_first(max, held) } else { self.take_leaving(max, leave, held) }
+        if leave == 0 {
+            return self.take_first(max, held);
+        }
+        let places = |n| self.places.get(n).map(|(set, tag)| (set.0.as_slice(), tag));
+        held::take_leaving(&places, max, leave, self.now, held)
     }
 
     /// Takes a permit once those of dead holders are free, in a call that finds too few free.

@@ -36,8 +36,8 @@ pub enum Asked {
     By { numbers: usize, now: u64, op: Op },
     /// Settles the last decision of the process at this time.
     Settle { now: u64, cost: u64 },
-    /// A permit.
-    Acquire,
+    /// A permit, where so many others stay free.
+    Acquire { leave: u64 },
     /// Gives the process's latest permit back.
     Release,
     /// Nothing: the server was lost, and its replica took over, which has each state that was `age` nanoseconds old when
@@ -254,7 +254,7 @@ fn read_asked(words: &[&str]) -> Option<Asked> {
             return Some(Asked::Only { member: member.parse().ok()?, cost: number(cost)? });
         }
         ["failover", age] => return Some(Asked::Failover { age: number(age)? }),
-        ["acquire"] => return Some(Asked::Acquire),
+        ["acquire", leave] => return Some(Asked::Acquire { leave: number(leave)? }),
         ["release"] => return Some(Asked::Release),
         _ => return None,
     };

@@ -41,7 +41,9 @@ fn explain_by_kind(key: &Key) -> Outcome {
         }
         Kind::Counted(limits) => explain_by(key, Counted { limits, kept: key.lost }),
         Kind::Numbers(limits) => explain_by(key, Numbers::new(&limits, key)),
-        Kind::Permits(max) => explain_by(key, Permits { max, processes: key.processes.len() }),
+        Kind::Permits(max) => {
+            explain_by(key, Permits { max, kept: key.lost, processes: key.processes.len() })
+        }
     }
 }
 

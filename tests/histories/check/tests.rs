@@ -302,14 +302,26 @@ fn limit_of_which_leases_hold_some_may_deny_early_but_never_late() {
 #[test]
 fn permit_is_free_when_it_is_given_back_or_its_holder_has_died() {
     let second = |between: &[[String; 2]]| {
-        let first = [asked("acquire", "a", 0.0, 0.5, "yes")];
-        let calls = [&first, between, &[asked("acquire", "b", 2.0, 2.5, "yes")]].concat();
+        let first = [asked("acquire 0", "a", 0.0, 0.5, "yes")];
+        let calls = [&first, between, &[asked("acquire 0", "b", 2.0, 2.5, "yes")]].concat();
         is_explained_by(&["permits 1 60 0 5000"], &of(&calls))
     };
     assert!(second(&[asked("release", "a", 1.0, 1.5, "yes")]));
-    assert!(!second(&[asked("acquire", "c", 1.0, 1.5, "no")]));
+    assert!(!second(&[asked("acquire 0", "c", 1.0, 1.5, "no")]));
     let died = [format!("died a {}", at(1.0)), format!("died a {}", at(1.0))];
     assert!(second(&[died]));
+}
+
+#[test]
+fn permit_is_had_if_as_many_as_are_left_stay_free() {
+    let second = |leave: u64, lost: u64, answer: &str| {
+        let first = asked("acquire 0", "a", 0.0, 0.5, "yes");
+        let second = asked(&format!("acquire {leave}"), "b", 1.0, 1.5, answer);
+        is_explained_by(&[&format!("permits 3 60 {lost} 5000")], &of(&[first, second]))
+    };
+    assert!(second(1, 0, "yes") && !second(1, 0, "no"));
+    assert!(second(2, 0, "no") && !second(2, 0, "yes"));
+    assert!(second(1, 1, "no") && !second(0, 1, "no"), "kept from those that leave some");
 }
 
 #[test]
