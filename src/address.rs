@@ -135,6 +135,17 @@ impl Network {
         Some(Self { base, bits })
     }
 
+    /// Reads what a client is counted by, an address or a network that [`network`] made of one. `None` if it is neither. A port after
+    /// the address is dropped.
+    pub fn of_client(text: &[u8]) -> Option<Self> {
+        Self::parse(without_port(text))
+    }
+
+    /// Whether all addresses of the other network belong to this one.
+    pub fn holds(&self, other: &Self) -> bool {
+        self.bits <= other.bits && self.contains(other.base)
+    }
+
     /// Whether an address, as [`parse`] returns it, belongs to the network.
     fn contains(&self, address: IpAddr) -> bool {
         match (self.base, address) {

@@ -1,11 +1,11 @@
-//! `TokenBucket\client_address()` and `TokenBucket\client_network()`.
+//! `TokenBucket\client_address()`, `TokenBucket\client_network()` and `TokenBucket\in_network()`.
 
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Method, Type, function, optional, required};
 use super::engine::exceptions::{Thrown, argument_type_error, value_error};
 use super::events::{LOG_NOTICE, log};
 use super::likely_mistakes::{Mistake, claim};
-use crate::address::{Proxy, UNIX_SOCKET, UNKNOWN, client, is_private, network};
+use crate::address::{Network, Proxy, UNIX_SOCKET, UNKNOWN, client, is_private, network};
 use crate::dsn::sanitize;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 
@@ -36,6 +36,13 @@ pub const CLIENT_NETWORK: Method = function(
     Type::STRING,
 );
 
+pub const IN_NETWORK: Method = function(
+    c"TokenBucket\\in_network",
+    handler!(in_network),
+    &[required(c"address", Type::STRING), required(c"networks", Type::STRING.or(Type::ARRAY))],
+    Type::BOOL,
+);
+
 fn client_address(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 2)?;
     let server = call.array(1)?;
@@ -60,6 +67,38 @@ fn client_network(call: &Call) -> Result<(), Thrown> {
         note_unknown(address.as_bytes());
     }
     call.return_string(network.as_deref().unwrap_or(UNKNOWN).as_bytes())
+}
+
+fn in_network(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(2, 2)?;
+    let client = Network::of_client(call.string(1)?.as_bytes());
+    let networks = match call.non_null(2).and_then(Zval::array) {
+        Some(list) => list.values().map(parse_network).collect::<Result<Vec<_>, Thrown>>()?,
+        None => {
+            let text = call.string(2)?.as_bytes();
+            let words = text.split(|byte| b", \t\r\n".contains(byte)).filter(|it| !it.is_empty());
+            words.map(network_of).collect::<Result<Vec<_>, Thrown>>()?
+        }
+    };
+    let is_in = client.is_some_and(|client| networks.iter().any(|network| network.holds(&client)));
+    call.return_bool(is_in)
+}
+
+fn parse_network(value: &Zval) -> Result<Network, Thrown> {
+    let text = value.zend_str().map(ZendStr::as_bytes);
+    network_of(text.ok_or_else(|| argument_type_error(2, "must be a string or a list of strings"))?)
+}
+
+/// A mistake is reported, whatever the address is.
+fn network_of(text: &[u8]) -> Result<Network, Thrown> {
+    Network::parse(text).ok_or_else(|| {
+        let text = String::from_utf8_lossy(text);
+        let text = text.escape_debug();
+        value_error(
+            2,
+            format!("must contain addresses and networks like 10.0.0.0/8, \"{text}\" given"),
+        )
+    })
 }
 
 /// Says once in a process, in its log, that a client has no address. A client may have written the text, so no exception and

@@ -15,7 +15,7 @@ use std::panic::catch_unwind;
 /// The engine passes this where php.ini loads the module, not `dl()`.
 const PERSISTENT: i32 = ffi::MODULE_PERSISTENT as i32;
 
-const FUNCTIONS: [Method; 11] = [
+const FUNCTIONS: [Method; 12] = [
     named_limiter::LIMITER,
     named_limiter::CONCURRENCY_LIMIT,
     statistics::STATISTICS,
@@ -27,6 +27,7 @@ const FUNCTIONS: [Method; 11] = [
     request::END_REQUEST,
     address::CLIENT_ADDRESS,
     address::CLIENT_NETWORK,
+    address::IN_NETWORK,
 ];
 
 /// Returns the module's entry. The engine calls this when it loads the extension.
