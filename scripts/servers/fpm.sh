@@ -62,6 +62,8 @@ http {
             fastcgi_param CONTENT_LENGTH \$content_length;
             fastcgi_param QUERY_STRING \$query_string;
             fastcgi_param REMOTE_ADDR \$remote_addr;
+            fastcgi_param SCRIPT_NAME \$uri;
+            fastcgi_param REQUEST_START \$msec;
         }
     }
 }
