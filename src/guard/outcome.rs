@@ -158,8 +158,9 @@ impl EndedCall<'_> {
                 if refusal.must_rediscover {
                     self.store.rediscover();
                 }
-                let begins = || host.record(|it| it.note_unwritable(why, now)) == Some(true);
-                (refusal.is_confirmed && begins())
+                let begins = || host.record(|it| it.note_unwritable(why, now));
+                // Without a record each process says so.
+                (refusal.is_confirmed && begins().unwrap_or_else(|| is_due(why)))
                     .then_some("; until there is a server that can be, ")
             }
             ErrorKind::Outdated => {
