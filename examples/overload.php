@@ -7,7 +7,7 @@
  *     pm.max_children = 8                          fastcgi_param REQUEST_START $msec;
  *     auto_prepend_file = overload.php
  *
- * Who is turned away holds a worker for a millisecond. ALL is a little below pm.max_children, so that one is free to do that.
+ * A request that is turned away holds a worker for a millisecond. ALL is a little below pm.max_children, so that a worker is free for it.
  */
 declare(strict_types=1);
 
@@ -16,8 +16,9 @@ use TokenBucket\ConcurrencyLimit;
 /** Pages at once, and those of them that only members get. */
 const ALL = 7;
 const FOR_MEMBERS = 3;
-/** Seconds, longer than a page takes; and in the queue, after which nobody waits for the answer any more. */
+/** Seconds that a place is held at most: longer than a page takes. */
 const LIFETIME = 30.0;
+/** Seconds in the queue after which the visitor has gone. */
 const LONGEST_WAIT = 5.0;
 
 function turn_away(int $seconds): never

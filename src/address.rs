@@ -66,7 +66,7 @@ pub fn client<'a>(remote: Option<&'a [u8]>, forwarded: &'a [u8], proxies: &[Prox
 /// Whether a text is an address or a network that visitors from the internet do not have: private, shared by a provider's
 /// customers, loopback or link-local. A port after the address is dropped.
 pub fn is_private(text: &[u8]) -> bool {
-    Network::parse(without_port(text)).is_some_and(|network| match network.base {
+    Network::of_client(text).is_some_and(|network| match network.base {
         IpAddr::V4(base) => {
             let [first, second, ..] = base.octets();
             let is_shared = first == 100 && second & 0xc0 == 64;

@@ -41,12 +41,14 @@ fn list(policies: &[QuotaPolicy<'_>], item: impl Fn(&QuotaPolicy<'_>) -> String)
 }
 
 /// Why a call is denied, as the draft registers it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// In order: of the reasons of several limits, the greatest says most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Problem {
-    /// A limit is used up.
-    QuotaExceeded,
     /// What is left is kept for others, or the store is down.
     ReducedCapacity,
+    /// A limit is used up.
+    QuotaExceeded,
     /// The client is blocked.
     AbnormalUsage,
 }

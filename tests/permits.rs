@@ -76,7 +76,7 @@ impl Bench {
         &self,
         name: &[u8],
         limit: &PermitLimit,
-        leave: u32,
+        leave: u64,
         now: u64,
     ) -> Option<HeldPermit> {
         with_context(name, |context| acquire(&self.limiter, &context, limit, leave, Some(now)))
@@ -133,14 +133,14 @@ fn permits_are_left_to_others(bench: &Bench) {
     high.into_iter().for_each(|permit| release(permit, T0));
     assert!(take(2).is_none(), "three are held");
     release(low.remove(0), T0);
-    assert!(take(5).is_none() && take(u32::MAX).is_none(), "all are to stay free");
+    assert!(take(5).is_none() && take(u64::MAX).is_none(), "all are to stay free");
     let again = take(2).expect("two are held");
     assert_eq!(bench.count(b"x", T0), 3);
     low.push(again);
     low.into_iter().for_each(|permit| release(permit, T0));
 
     let high: Vec<_> = (0..3).map(|_| take(0).expect("all are free")).collect();
-    assert!(take(2).is_none(), "it does not matter who holds three");
+    assert!(take(2).is_none(), "three are held, by calls of any kind");
     high.into_iter().for_each(|permit| release(permit, T0));
 }
 

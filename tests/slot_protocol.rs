@@ -482,7 +482,7 @@ fn two_take_the_last_permit() {
 fn take_permit_leaving(set: &Set, order: [u64; 3], leave: u32, holder: u32) -> bool {
     let places = |n: u32| Some((&set[..], order[n as usize]));
     let held = HeldSlot { ends_at: NOW + 60_000_000_000, holder };
-    held::take_leaving(&places, 3, leave, NOW, held).is_some()
+    held::take_leaving(&places, 3, 3 - leave, NOW, held).is_some()
 }
 
 /// The holders of all three.

@@ -21,8 +21,8 @@ $get = fn (array $params): Answer => $fpm->request('www', 'page.php', [], '', $p
 $show = fn (Answer $answer): string => "$answer->status " . ($answer->headers['retry-after'] ?? '-') . ' ' . ($answer->headers['content-type'] ?? '') . " $answer->body";
 echo 'a visitor: ', $show($get([])), "\n";
 echo 'a member: ', $show($get($member)), "\n";
-echo 'who has waited too long: ', $show($get(['REQUEST_START' => (string) (microtime(true) - 6)] + $member)), "\n";
-echo 'who has not: ', $get(['REQUEST_START' => (string) (microtime(true) - 1)])->status, "\n";
+echo 'a request that has waited too long: ', $show($get(['REQUEST_START' => (string) (microtime(true) - 6)] + $member)), "\n";
+echo 'one that has not: ', $get(['REQUEST_START' => (string) (microtime(true) - 1)])->status, "\n";
 
 // Visitors get four of the seven places. Forty of them ask again as soon as they are answered; two members ask now and then.
 $statuses = at_once(42, fn (int $i): callable => function (int $begin) use ($i, $get, $member): array {
@@ -40,7 +40,7 @@ echo 'visitors: ', $of($visitors, 200) > 20 ? 'some served' : json_encode($visit
 --EXPECT--
 a visitor: 200 - text/html; charset=UTF-8 page
 a member: 200 - text/html; charset=UTF-8 page
-who has waited too long: 503 10 application/problem+json {"type":"https:\/\/iana.org\/assignments\/http-problem-types#temporary-reduced-capacity","title":"Busy","status":503}
-who has not: 200
+a request that has waited too long: 503 10 application/problem+json {"type":"https:\/\/iana.org\/assignments\/http-problem-types#temporary-reduced-capacity","title":"Busy","status":503}
+one that has not: 200
 members: served, 0 turned away
 visitors: some served, most turned away

@@ -113,11 +113,13 @@ impl Decision {
     /// Seconds until the same call would be accepted: 0 if it is accepted, infinite if its cost is
     /// above the capacity.
     pub fn retry_after(&self) -> f64 {
-        match self.retry_at {
-            _ if self.is_accepted() => 0.0,
-            Self::NEVER => f64::INFINITY,
-            retry_at => to_seconds(retry_at.saturating_sub(self.now)),
+        if self.is_accepted() {
+            return 0.0;
         }
+        if self.retry_at == Self::NEVER {
+            return f64::INFINITY;
+        }
+        to_seconds(self.retry_at.saturating_sub(self.now))
     }
 
     /// Seconds until the bucket is full, if no more is taken.

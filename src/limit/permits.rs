@@ -44,6 +44,11 @@ impl PermitLimit {
         self.max
     }
 
+    /// How many may be held once a call has taken one that leaves so many.
+    pub fn max_leaving(&self, leave: u64) -> u32 {
+        u64::from(self.max).saturating_sub(leave) as u32
+    }
+
     /// How long a permit is held at most, in nanoseconds.
     pub const fn lifetime(&self) -> u64 {
         self.lifetime

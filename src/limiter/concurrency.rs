@@ -51,7 +51,7 @@ pub fn acquire(
     limiter: &Rc<Limiter>,
     context: &CallContext<'_>,
     limit: &PermitLimit,
-    leave: u32,
+    leave: u64,
     frozen: Option<u64>,
 ) -> Report<Option<HeldPermit>> {
     let (key, call) = (permit_key(limiter, context), permit_call(limiter, frozen));

@@ -85,19 +85,25 @@ fn in_network(call: &Call) -> Result<(), Thrown> {
 }
 
 fn parse_network(value: &Zval) -> Result<Network, Thrown> {
-    let text = value.zend_str().map(ZendStr::as_bytes);
-    network_of(text.ok_or_else(|| argument_type_error(2, "must be a string or a list of strings"))?)
+    network_of(text_of(value, "must be a string or a list of strings")?)
 }
 
-/// A mistake is reported, whatever the address is.
 fn network_of(text: &[u8]) -> Result<Network, Thrown> {
-    Network::parse(text).ok_or_else(|| {
+    parse(text, Network::parse, "addresses and networks like 10.0.0.0/8")
+}
+
+/// The text of an entry of argument 2.
+fn text_of<'a>(entry: &'a Zval, what_is_right: &str) -> Result<&'a [u8], Thrown> {
+    let text = entry.zend_str().map(ZendStr::as_bytes);
+    text.ok_or_else(|| argument_type_error(2, what_is_right))
+}
+
+/// Reads an entry of argument 2, which must contain `what`. A mistake is reported, whether the entry is needed or not.
+fn parse<T>(text: &[u8], read: impl Fn(&[u8]) -> Option<T>, what: &str) -> Result<T, Thrown> {
+    read(text).ok_or_else(|| {
         let text = String::from_utf8_lossy(text);
         let text = text.escape_debug();
-        value_error(
-            2,
-            format!("must contain addresses and networks like 10.0.0.0/8, \"{text}\" given"),
-        )
+        value_error(2, format!("must contain {what}, \"{text}\" given"))
     })
 }
 
@@ -152,24 +158,11 @@ fn bits(call: &Call, n: u32, default: u32, most: u32) -> Result<u32, Thrown> {
         .ok_or_else(|| value_error(n, format!("must be between 1 and {most}")))
 }
 
-/// A mistake is reported: a proxy that is not recognised would make all its clients share one bucket.
+/// A proxy that is not recognised would make all its clients share one bucket.
 fn parse_proxies(list: &ZendHashTable) -> Result<Vec<Proxy>, Thrown> {
-    list.values()
-        .map(|proxy| {
-            let text = proxy.zend_str().map(ZendStr::as_bytes);
-            let text = text.ok_or_else(|| argument_type_error(2, "must be a list of strings"))?;
-            Proxy::parse(text).ok_or_else(|| {
-                let text = String::from_utf8_lossy(text);
-                let text = text.escape_debug();
-                value_error(
-                    2,
-                    format!(
-                        "must contain addresses, networks like 10.0.0.0/8, and \"unix:\", \"{text}\" given"
-                    ),
-                )
-            })
-        })
-        .collect()
+    const WHAT: &str = "addresses, networks like 10.0.0.0/8, and \"unix:\"";
+    let proxy = |entry| parse(text_of(entry, "must be a list of strings")?, Proxy::parse, WHAT);
+    list.values().map(proxy).collect()
 }
 
 /// A string in `$_SERVER`.

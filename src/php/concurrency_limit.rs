@@ -16,7 +16,7 @@ use super::permit::{self, PermitObject};
 use super::storage_argument::{Backend, parse_storage_argument};
 use crate::error::Error;
 use crate::identifier::Identifier;
-use crate::limit::{LimitError, MAX_PERMITS, PermitLimit, SECOND};
+use crate::limit::{LimitError, PermitLimit, SECOND};
 use crate::limiter::{
     self, CallContext, DEFAULT_LIFETIME, KeyHash, Limiter, NO_PERMITS, RecordHandle,
 };
@@ -31,7 +31,7 @@ pub struct ConcurrencyLimitObject {
     identifier: SharedString,
     limit: PermitLimit,
     /// How many permits each call leaves at least.
-    leave: u32,
+    leave: u64,
     /// The name of the limit in statistics, if the constructor was given one.
     name: Option<SharedString>,
     key_hash: Cell<KeyHash>,
@@ -83,7 +83,7 @@ impl ConcurrencyLimitObject {
         limiter: Rc<Limiter>,
         identifier: SharedString,
         limit: PermitLimit,
-        leave: u32,
+        leave: u64,
         name: Option<SharedString>,
     ) -> Result<Self, Thrown> {
         if !limiter::has_permits(&limiter) {
@@ -125,8 +125,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
 
 fn acquire(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
-    // More than a limit has leaves none to take.
-    let leave = limiter_methods::leave(call, 1)?.min(MAX_PERMITS.into()) as u32;
+    let leave = limiter_methods::leave(call, 1)?;
     let frozen = GLOBALS.get().frozen_time.get();
     let report = call.with_this(|this: &ConcurrencyLimitObject| {
         // From here on the end of the request gives it back, whatever happens in between.

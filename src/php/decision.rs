@@ -140,8 +140,8 @@ impl DecisionObject {
         if self.limits.is_admitted() {
             return None;
         }
+        let problem = self.limits.problem()?;
         let names = self.limits.denying().map(|limit| http::printable(limit.name()));
-        let problem = self.limits.problem();
         let mut table = ZendHashTable::new();
         let _ = table.insert("type", problem.uri());
         let _ = table.insert("title", problem.title());

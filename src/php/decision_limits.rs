@@ -49,14 +49,9 @@ impl DecisionLimits {
         each.iter().filter(|limit| !limit.flagged.is_admitted())
     }
 
-    /// Why they deny the call: a block says more than a limit that is used up, which says more than one that has room.
-    pub fn problem(&self) -> Problem {
-        let has = |problem| self.denying().any(|limit| limit.problem() == problem);
-        match () {
-            () if has(Problem::AbnormalUsage) => Problem::AbnormalUsage,
-            () if has(Problem::QuotaExceeded) => Problem::QuotaExceeded,
-            () => Problem::ReducedCapacity,
-        }
+    /// Why they deny the call; none if no limit does.
+    pub fn problem(&self) -> Option<Problem> {
+        self.denying().map(LimitDecision::problem).max()
     }
 
     /// The limits that the call has taken something of.

@@ -101,19 +101,17 @@ impl LimitDecision {
     /// What the HTTP fields say of the limit.
     pub fn policy(&self) -> QuotaPolicy<'_> {
         let decision = self.decided();
-        let wait = match decision.retry_after() {
+        let wait = match decision.is_accepted() {
             // Less than a microsecond does not count: a window ends that much after its interval.
-            _ if decision.is_accepted() => {
-                Some(self.limit.more_after(decision) as f64 / 1e9 - 1e-6)
-            }
-            seconds => seconds.is_finite().then_some(seconds),
+            true => self.limit.more_after(decision) as f64 / 1e9 - 1e-6,
+            false => decision.retry_after(),
         };
         QuotaPolicy {
             name: self.name(),
             quota: self.limit.capacity(),
             window: self.limit.window().div_ceil(SECOND).max(1),
             remaining: self.limit.remaining(decision),
-            wait: wait.map(whole_seconds),
+            wait: whole_seconds(wait),
         }
     }
 
@@ -121,12 +119,12 @@ impl LimitDecision {
     pub fn retry_after_seconds(&self) -> Option<u64> {
         match self.retry_after() {
             0.0 => Some(0),
-            seconds => seconds.is_finite().then(|| whole_seconds(seconds)),
+            seconds => whole_seconds(seconds),
         }
     }
 }
 
-/// Rounds up to whole seconds, at least 1.
-fn whole_seconds(seconds: f64) -> u64 {
-    seconds.ceil().max(1.0) as u64
+/// Rounds up to whole seconds, at least 1; none for ever.
+fn whole_seconds(seconds: f64) -> Option<u64> {
+    seconds.is_finite().then(|| seconds.ceil().max(1.0) as u64)
 }

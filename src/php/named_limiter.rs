@@ -58,8 +58,7 @@ fn concurrency_limit(call: &Call) -> Result<(), Thrown> {
     };
     let (identifier, limiter) = (identifier(named, client)?, GLOBALS.get().limiter_for(named)?);
     let name = call.non_null(1).and_then(SharedString::from_zval);
-    let object =
-        ConcurrencyLimitObject::new(limiter, identifier, *limit, named.leave_permits(), name)?;
+    let object = ConcurrencyLimitObject::new(limiter, identifier, *limit, named.leave, name)?;
     call.return_new(&concurrency_limit::CLASS, object)
 }
 

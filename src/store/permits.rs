@@ -49,7 +49,7 @@ pub trait Permits {
         &self,
         key: &Key<'_>,
         limit: &PermitLimit,
-        leave: u32,
+        leave: u64,
         call: PermitCall<'_>,
     ) -> Result<Option<PermitHandle>>;
 
@@ -94,12 +94,12 @@ impl<T: PermitLists> Permits for T {
         &self,
         key: &Key<'_>,
         limit: &PermitLimit,
-        leave: u32,
+        leave: u64,
         call: PermitCall<'_>,
     ) -> Result<Option<PermitHandle>> {
         let (name, id) = (self.list_name(key), self.new_id()?);
-        let max = limit.max().saturating_sub(leave);
-        let op = PermitOp::Acquire { id, max, lifetime: limit.lifetime() };
+        let (max, lifetime) = (limit.max_leaving(leave), limit.lifetime());
+        let op = PermitOp::Acquire { id, max, lifetime };
         let is_taken = self.apply_to_list(&name, call, op)?.accepted;
         Ok(is_taken.then(|| PermitHandle::Entry { name: name.into(), id }))
     }

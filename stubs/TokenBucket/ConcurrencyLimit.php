@@ -49,8 +49,8 @@ final class ConcurrencyLimit
     /**
      * Takes a permit, if fewer than $limit are held. Does not wait.
      *
-     * With $leave it takes one only if so many stay free, for more important calls, which it never denies one. In shared memory it
-     * may deny one that could be had, if other calls take permits at the same time.
+     * With $leave it takes one only if so many stay free, for more important calls: a call without $leave is never denied because
+     * of it. In shared memory it may be denied a permit that is free, if other calls take permits at the same time.
      *
      * In a dry run (enforce=0), and by on_error=open while the storage fails, the caller always gets a permit, which may hold
      * nothing. By on_error=fallback it holds one of this host's own permits.

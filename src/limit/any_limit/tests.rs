@@ -169,7 +169,7 @@ fn what_a_newcomer_inherits_leaves_it_nothing_until_then() {
 proptest! {
     /// What the field `t` of draft-ietf-httpapi-ratelimit-headers promises.
     #[test]
-    fn who_uses_what_is_left_and_waits_can_use_one_more(
+    fn caller_that_uses_what_is_left_and_waits_can_use_one_more(
         kind in 0..4usize,
         calls in prop::collection::vec((0..3 * SECOND, 1..3u64), 1..20),
     ) {
@@ -194,7 +194,7 @@ proptest! {
 }
 
 #[test]
-fn who_uses_all_of_an_unused_limit_can_use_one_more_after() {
+fn caller_that_uses_all_of_an_unused_limit_can_use_one_more_after() {
     for limit in limits() {
         let (decision, _) = apply(&limit, &StoredState::FULL, T, Op::Peek { cost: 1 });
         let (_, used) = apply(&limit, &StoredState::FULL, T, Op::Take { cost: 5 });
@@ -205,7 +205,7 @@ fn who_uses_all_of_an_unused_limit_can_use_one_more_after() {
 }
 
 #[test]
-fn who_has_reserved_waits_until_what_is_owed_is_paid() {
+fn caller_that_has_reserved_waits_until_what_is_owed_is_paid() {
     let limit = limits()[0];
     let (_, empty) = apply(&limit, &StoredState::FULL, T, Op::Take { cost: 5 });
     let op = Op::Reserve { cost: 3, max_wait: 100 * SECOND };

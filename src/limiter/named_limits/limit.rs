@@ -1,8 +1,7 @@
 //! A limit of a file, and a mistake in one.
 
 use crate::limit::{
-    CalendarUnit, FixedWindow, Limit, LimitError, MAX_PERMITS, PermitLimit, SlidingWindow,
-    TokenBucket,
+    CalendarUnit, FixedWindow, Limit, LimitError, PermitLimit, SlidingWindow, TokenBucket,
 };
 use crate::settings::Overrides;
 use std::rc::Rc;
@@ -120,17 +119,10 @@ impl NamedLimit {
         self.storage.as_deref()
     }
 
-    /// How many permits each call leaves.
-    pub fn leave_permits(&self) -> u32 {
-        self.leave.min(MAX_PERMITS.into()) as u32
-    }
-
     /// The same limit and buckets under another name. None if this is a set.
     pub(super) fn like(&self, name: &str, leave: u64) -> Option<Self> {
-        let (Rule::One { .. } | Rule::Calendar { .. } | Rule::Concurrency(_)) = &self.rule else {
-            return None;
-        };
-        Some(Self { name: name.to_owned(), leave, ..self.clone() })
+        let is_set = matches!(self.rule, Rule::All(_) | Rule::First(_));
+        (!is_set).then(|| Self { name: name.to_owned(), leave, ..self.clone() })
     }
 
     /// The settings of the limit's own. None: it has those of the directives.

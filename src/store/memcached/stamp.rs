@@ -18,8 +18,8 @@
 //! * A state that is ahead of the time of its own item was written under other numbers, and the first decision corrects it
 //!   ([`earliest_write`](crate::limit::Limit::earliest_write)). So a lowered limit is not mistaken for a clock.
 //! * If the clock furthest ahead is set back, or its host is gone, the time would stand still for the others. The server knows how
-//!   long ago it got the item, for it counts the time that is left to it. Of that, six seconds less count (below): so a call waits up to
-//!   seven seconds longer than the limit asks for.
+//!   long ago it got the item, for it counts the time that is left to it. Six seconds of that do not count, for the reasons below: so a call
+//!   waits up to seven seconds longer than the limit asks for.
 //! * The server counts whole seconds, and a second that it has slept through only when its timer has run. An item that it gets just after
 //!   a pause looks as old as the pause, and expires that much early. So an item is kept [`MAX_PAUSE`] longer than it is needed, and
 //!   looks younger by as much. After a longer pause, a limit may begin anew.

@@ -59,20 +59,20 @@ pub fn take<W: Word>(set: &[W], tag: u64, now: u64, held: HeldSlot) -> Option<Sl
     update(set, tag, now, Take { now, held, taken: None }).taken
 }
 
-/// Takes one of the permits at `places`, if `leave` of the first `max` stay free. Returns which, and the content of its slot.
+/// Takes one of the first `max` permits at `places`, if no more than `most` of them are held then: the rest is left to calls that leave
+/// none. Returns which, and the content of its slot.
 ///
-/// A permit is announced, then the others are counted, then it is confirmed. Who takes a permit without leaving any takes an announced one as
-/// if it were free, so an announcement denies nobody. Of two calls that announce, the later one to count either finds the other's
-/// permit confirmed, and counts it, or revokes the announcement: so both together never leave too few. They may revoke each other's,
-/// and take none where one could be had. Tried instead: to take, to count, and to give back: for a moment that denied who leaves none.
+/// A call announces its permit, counts the others, and confirms its own. A call that leaves none takes an announced permit as if it were
+/// free, so an announcement denies nothing. Of two calls that announce, the later one to count finds the other's permit confirmed, and
+/// counts it, or revokes its announcement: so both together never take too many. They may revoke each other's announcements, and both
+/// be denied. Tried instead: to take, to count and to give back, which for a moment denied calls that leave none.
 pub fn take_leaving<'a, W: Word + 'a>(
     places: &impl Fn(u32) -> Option<(&'a [W], u64)>,
     max: u32,
-    leave: u32,
+    most: u32,
     now: u64,
     held: HeldSlot,
 ) -> Option<(u32, Slot)> {
-    let most = max.saturating_sub(leave);
     let others = |but: Option<u32>| (0..max).filter(move |n| Some(*n) != but).filter_map(places);
     if others(None).filter(|(set, tag)| find(set, *tag, now).is_some()).count() >= most as usize {
         return None;

@@ -161,14 +161,14 @@ impl KeyPermits<'_> {
         (0..max).zip(self.places.iter()).any(|(_, (set, tag))| !held::has_slot(&set.0, tag))
     }
 
-    /// Takes a permit, if `leave` others stay free.
+    /// Takes one of the first `max` permits, if no more than `most` of them are held then.
     #[inline(always)]
-    fn take(&self, max: u32, leave: u32, held: HeldSlot) -> Option<(u32, Slot)> {
-        if leave == 0 {
+    fn take(&self, max: u32, most: u32, held: HeldSlot) -> Option<(u32, Slot)> {
+        if most == max {
             return self.take_first(max, held);
         }
         let places = |n| self.places.get(n).map(|(set, tag)| (set.0.as_slice(), tag));
-        held::take_leaving(&places, max, leave, self.now, held)
+        held::take_leaving(&places, max, most, self.now, held)
     }
 
     /// Takes a permit once those of dead holders are free, in a call that finds too few free.
@@ -176,13 +176,13 @@ impl KeyPermits<'_> {
     fn take_from_dead(
         &self,
         max: u32,
-        leave: u32,
+        most: u32,
         held: HeldSlot,
         caller: &Holder,
     ) -> Option<(u32, Slot)> {
         let mut living = caller.ask_about_others(MAX_ASKED, self.region);
         let has_freed = self.free_dead(max, random() % max, &mut living);
-        let taken = if has_freed { self.take(max, leave, held) } else { None };
+        let taken = if has_freed { self.take(max, most, held) } else { None };
         if taken.is_none() && self.lacks_room(max) {
             TableStatistics::in_file(self.region).note_denied_newcomer();
         }
@@ -239,14 +239,14 @@ impl Permits for SharedPermits {
         &self,
         key: &Key<'_>,
         limit: &PermitLimit,
-        leave: u32,
+        leave: u64,
         call: PermitCall<'_>,
     ) -> Result<Option<PermitHandle>> {
-        let max = limit.max();
+        let (max, most) = (limit.max(), limit.max_leaving(leave));
         let (hash, taken) = self.with_key(key, call.frozen, |permits, holder| {
             let held = HeldSlot { ends_at: permits.now + limit.lifetime(), holder: holder.next() };
-            let taken = permits.take(max, leave, held);
-            let taken = taken.or_else(|| permits.take_from_dead(max, leave, held, holder));
+            let taken = permits.take(max, most, held);
+            let taken = taken.or_else(|| permits.take_from_dead(max, most, held, holder));
             (permits.hash, taken)
         })?;
         let file = self.table.file.number();

@@ -321,7 +321,7 @@ fn permit_is_had_if_as_many_as_are_left_stay_free() {
     };
     assert!(second(1, 0, "yes") && !second(1, 0, "no"));
     assert!(second(2, 0, "no") && !second(2, 0, "yes"));
-    assert!(second(1, 1, "no") && !second(0, 1, "no"), "kept from those that leave some");
+    assert!(second(1, 1, "no") && !second(0, 1, "no"), "kept from calls that leave some");
 }
 
 #[test]
