@@ -196,6 +196,10 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, owes: bool) {
         _ => {}
     }
     match (accepted, op) {
+        // What a sliding window accepts tells when its first hit leaves.
+        (true, _) if matches!(limit, Limit::SlidingWindow(_)) => {
+            assert!((now..=expires_at.max(now)).contains(&retry_at), "{op:?} of {limit:?}: {decision:?}");
+        }
         (true, _) => assert_eq!(retry_at, now),
         // A denied start, refund or settlement has no time to retry.
         (false, Op::Start { .. } | Op::Refund { .. } | Op::Settle { .. }) => {}
