@@ -75,7 +75,9 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
             let before = apply(limit, &model[at], now, Op::Peek { cost: 0 }).0;
             let [before, remaining] = [&before, &expected].map(|it| limit.remaining(it));
             let back = if expected.is_accepted() { cost } else { 0 };
-            assert_eq!(remaining, before.saturating_add(back).min(limit.capacity()), "{call}");
+            let most = before.saturating_add(back).min(limit.capacity());
+            // A window in which other numbers allowed more may have no hit left all the same.
+            assert!(remaining == most || before == 0 && remaining < most, "{call}");
             assert!(
                 !expected.is_accepted() || expected.expires_at == expiry && now < expiry,
                 "{call}"

@@ -198,7 +198,9 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, owes: bool) {
     match (accepted, op) {
         // What a sliding window accepts tells when its first hit leaves.
         (true, _) if matches!(limit, Limit::SlidingWindow(_)) => {
-            assert!((now..=expires_at.max(now)).contains(&retry_at), "{op:?} of {limit:?}: {decision:?}");
+            // A settlement leaves the hits of other numbers as they are.
+            let latest = if op.settles() { u64::MAX } else { now + furthest };
+            assert!((now..=latest).contains(&retry_at), "{op:?} of {limit:?}: {decision:?}");
         }
         (true, _) => assert_eq!(retry_at, now),
         // A denied start, refund or settlement has no time to retry.
