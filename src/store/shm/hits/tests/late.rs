@@ -107,6 +107,17 @@ fn refund_of_an_evicted_hit_is_denied() {
 }
 
 #[test]
+fn refund_passes_a_place_whose_end_is_inherited_by_a_later_clock() {
+    let (table, window) = (Table::new(8), hour(1));
+    // A tombstone: a newcomer finds the place taken for an hour from when it looks.
+    table.put(0, 0, |_| hit(0, boot_time() + 2 * HOUR));
+    table.running_window(&window, hash(1), suspended_at(), |it| {
+        let refund = decide::<_, Decision>(it, Op::Refund { cost: 1, expiry: None });
+        assert_eq!(refund.map(|decision| decision.taken), Some(0));
+    });
+}
+
+#[test]
 fn block_of_a_process_that_was_suspended_ends_when_its_decision_says() {
     for has_slot in [false, true] {
         let (table, window, began) = (Table::new(8), hour(3), suspended_at());
