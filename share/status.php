@@ -490,7 +490,7 @@ function send_reading(string $source, float $now, array $limits): void
  *     shared_memory_errors: list<string>,
  *     likely_mistakes: list<string>,
  *     limits: array<int|string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, busy: int, degraded: int,
- *         evictions: int, most_denied: array<int|string, int>}>,
+ *         evictions: int, exempt: int, most_denied: array<int|string, int>}>,
  *     last_hour: array<int|string, array{calls: list<int>, denied: list<int>, would_deny: list<int>}>,
  *     denials: list<array<string, mixed>>,
  *     blocked: list<array{name: string, identifier: string|null, algorithm: string, enforced: bool, seconds: float}>,
@@ -692,7 +692,7 @@ function limits_section(array $status): string
         $counts = $status['limits'][$name] ?? null;
         $row = [limit_name($name), rules($status['named_limits'][$name] ?? null, $counts), '', '', '', '', ''];
         if ($counts !== null) {
-            $row[2] = number($counts['checked']) . rate($rates[$name]['checked'] ?? null);
+            $row[2] = number($counts['checked']) . rate($rates[$name]['checked'] ?? null) . exempt($counts);
             $row[3] = denied($counts, number(...)) . rate($rates[$name]['stopped'] ?? null);
             $row[4] = stopped($counts) === 0 ? '' : denied_bar($counts);
             $row[6] = store_failures($counts);
@@ -781,8 +781,19 @@ function rule(array $limit): string
         false => '<span class="tag warn">dry run</span>',
         null => '<span class="tag bad">storage invalid</span>',
     };
+    $exceptions = array_filter([
+        ($limit['except'] ?? null) === null ? null : 'except ' . number($limit['except']),
+        ($limit['clients'] ?? null) === null ? null : counted($limit['clients']['count'], 'client') . ' by ' . show_text(basename($limit['clients']['path'])),
+    ]);
+    $rule .= $exceptions === [] ? '' : ' <span class="muted">' . implode(', ', $exceptions) . '</span>';
     $storage = $limit['storage'] === null ? '' : ' <span class="muted">on ' . show_text($limit['storage']) . '</span>';
     return "$rule $mode$storage";
+}
+
+/** Shows how many calls came of clients that no limit holds. */
+function exempt(array $counts): string
+{
+    return $counts['exempt'] === 0 ? '' : '<br> <span class="muted">and ' . number($counts['exempt']) . '&nbsp;exempt</span>';
 }
 
 /** Shows what was denied and what a dry run let pass, each as $show writes it. */

@@ -141,6 +141,29 @@ impl Network {
         Self::parse(without_port(text))
     }
 
+    /// The number of the first bits that all its addresses share, and those bits at the top of a number.
+    pub fn prefix(&self) -> (u32, u128) {
+        let bits = match self.base {
+            IpAddr::V4(base) => u128::from(base.to_bits()) << 96,
+            IpAddr::V6(base) => base.to_bits(),
+        };
+        (self.bits, bits & ipv6_mask(self.bits))
+    }
+
+    /// Whether it is of IPv4.
+    pub const fn is_ipv4(&self) -> bool {
+        self.base.is_ipv4()
+    }
+
+    /// The network as it should be written, if it was written with bits beyond those that count.
+    pub fn if_written_otherwise(&self) -> Option<String> {
+        let base: IpAddr = match self.base {
+            IpAddr::V4(base) => Ipv4Addr::from_bits(base.to_bits() & ipv4_mask(self.bits)).into(),
+            IpAddr::V6(base) => Ipv6Addr::from_bits(base.to_bits() & ipv6_mask(self.bits)).into(),
+        };
+        (base != self.base).then(|| format!("{base}/{}", self.bits))
+    }
+
     /// Whether all addresses of the other network belong to this one.
     pub fn holds(&self, other: &Self) -> bool {
         self.bits <= other.bits && self.contains(other.base)
@@ -224,7 +247,7 @@ fn ipv4_mask(bits: u32) -> u32 {
 }
 
 /// A mask of the first bits, at most 128.
-fn ipv6_mask(bits: u32) -> u128 {
+pub fn ipv6_mask(bits: u32) -> u128 {
     u128::MAX.checked_shl(128 - bits.min(128)).unwrap_or(0)
 }
 

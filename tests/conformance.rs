@@ -578,6 +578,7 @@ impl<'a> Compound<'a> {
             limit: &self.limits[i],
             cost: *cost,
             leave: 0,
+            is_exempt: false,
         };
         costs.iter().enumerate().map(member).collect()
     }

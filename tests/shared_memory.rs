@@ -571,6 +571,7 @@ fn take_from_all(
             limit: &shared.limit,
             cost: *cost,
             leave: 0,
+            is_exempt: false,
         })
         .collect();
     let is_admitted = match with_decision {

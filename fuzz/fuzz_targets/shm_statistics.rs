@@ -61,8 +61,13 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         DenialLog::new(&region).note(counter, id, &cause, weight, now);
         let (key_hash, record) = (Cell::default(), Cell::default());
         let identifier = Identifier::Plain(id);
-        let context =
-            CallContext { identifier, name: Some(name), key_hash: &key_hash, record: &record };
+        let context = CallContext {
+            identifier,
+            name: Some(name),
+            key_hash: &key_hash,
+            record: &record,
+            is_exempt: false,
+        };
         let (store, kind) = (b"store=3:shm;".as_slice(), *u.choose(&LimitKind::ALL)?);
         let key = BlockedKey { store, prefix, context, kind, is_enforced: u.arbitrary()? };
         match u.arbitrary()? {

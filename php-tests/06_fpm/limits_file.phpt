@@ -109,4 +109,4 @@ from 2 to 3: no other limit, after two seconds [3]
 from 3 to 4: no other limit, after two seconds [4]
 from 4 to 4: no other limit, after two seconds [4]
 warnings: 4 of 4 workers
-TokenBucket\limiter(): token_bucket.limits: FILE: line 2005: "li" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, on_error, enforce, leave, like, all or first; the limits that were read before stay in force
+TokenBucket\limiter(): token_bucket.limits: FILE: line 2005: "li" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, on_error, enforce, leave, except, clients, like, all or first; the limits that were read before stay in force

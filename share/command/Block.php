@@ -13,7 +13,7 @@ final class Block implements Command
 
     public static function notes(): string
     {
-        return "TIME is in seconds, or with a unit: 30s, 15m, 2h, 1d.\nA set blocks the client in each of its limits. token-bucket unblock lifts it.\n" . Target::NOTES;
+        return "TIME is in seconds, or with a unit: 30s, 15m, 2h, 1d.\nA set blocks the client in each of its limits. token-bucket unblock lifts it.\nExit code 1: the file of limits exempts the client.\n" . Target::NOTES;
     }
 
     public function run(Arguments $arguments): int
@@ -25,6 +25,11 @@ final class Block implements Command
         $seconds = Duration::seconds((string) array_pop($words));
         Pool::enter($arguments);
         $target = Target::from($arguments, $words);
+        $exempt = array_filter($target->terms(), static fn (ClientTerms $terms): bool => $terms->isExempt);
+        $ignored = implode(', ', array_map(static fn (ClientTerms $terms): string => "$terms->limit: {$terms->text()}", $exempt));
+        if (count($exempt) === count($target->identifiers())) {
+            throw new CommandError("{$target->text()}: not blocked, for no block holds for it ($ignored)");
+        }
         try {
             $was_stored = $target->block($seconds);
         } catch (\ValueError $error) {
@@ -33,6 +38,9 @@ final class Block implements Command
         echo $arguments->has('json')
             ? Text::json(['blocked' => $target->text(), 'seconds' => $seconds, 'others' => $target->others()])
             : "{$target->text()}: blocked for " . Text::duration($seconds) . "\n" . State::warning($target->others());
+        if ($ignored !== '') {
+            fwrite(STDERR, "token-bucket: no block holds in $ignored\n");
+        }
         foreach ($arguments->has('network') ? [] : $target->clients() as $client) {
             if (($network = Client::network($client)) !== null) {
                 fwrite(STDERR, "token-bucket: a limit by client_network() knows $client as $network, other lengths need --network; this block is of the address alone\n");

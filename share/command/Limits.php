@@ -3,6 +3,8 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command;
 
+use TokenBucket\ConfigurationException;
+
 use function TokenBucket\status;
 
 /** Checks a file of limits as a worker would read it. */
@@ -15,14 +17,14 @@ final class Limits implements Command
 
     public static function notes(): string
     {
-        return "Prints the limits of the file, or its first mistake.\nWarns if others may change it, or all may read its passwords.\nExit code 1: the file has a mistake, and no worker would take it.";
+        return "Prints the limits of the file, or its first mistake; with NAME and CLIENT\nwhich line is about that client alone, in it or in a file of clients.\nWarns if others may change it, or all may read its passwords.\nExit code 1: the file has a mistake, and no worker would take it.";
     }
 
     public function run(Arguments $arguments): int
     {
         [$action, $file] = $arguments->operands + ['', null];
-        if ($action !== 'check' || $file === null || count($arguments->operands) > 2) {
-            throw new UsageError('limits needs: check FILE');
+        if ($action !== 'check' || $file === null || !in_array(count($arguments->operands), [2, 4], true)) {
+            throw new UsageError('limits needs: check FILE, or check FILE NAME CLIENT');
         }
         $path = realpath($file);
         if ($path === false || !is_file($path)) {
@@ -32,6 +34,9 @@ final class Limits implements Command
         $status = status();
         $error = $status['limits_file']['error'] ?? null;
         $limits = $status['named_limits'];
+        if ($error === null && count($arguments->operands) === 4) {
+            return self::showTerms($arguments->operands[2], Client::read($arguments->operands[3], 'CLIENT', true));
+        }
         if ($arguments->has('json')) {
             echo Text::json(['file' => $path, 'error' => $error, 'limits' => Text::map($error === null ? $limits : [], 'limited')]);
         } elseif ($error === null) {
@@ -41,10 +46,24 @@ final class Limits implements Command
         } else {
             fwrite(STDERR, Text::lines((string) preg_replace('~^token_bucket\.limits: ~', '', $error)) . "\n");
         }
-        foreach (self::risks($path) as $risk) {
-            fwrite(STDERR, Text::printable($path) . " $risk\n");
+        $clients = array_column(array_column($limits, 'clients'), 'path');
+        foreach (array_unique([$path, ...$clients]) as $checked) {
+            foreach (self::risks($checked) as $risk) {
+                fwrite(STDERR, Text::printable($checked) . " $risk\n");
+            }
         }
         return $error === null ? Application::SUCCESS : Application::FAILURE;
+    }
+
+    private static function showTerms(string $name, string $client): int
+    {
+        try {
+            $terms = ClientTerms::of($name, $client);
+        } catch (ConfigurationException $error) {
+            throw new CommandError($error->getMessage());
+        }
+        echo Text::identifier($name), ' ', Text::identifier($client), ': ', $terms?->text() ?? 'no line of its own', "\n";
+        return Application::SUCCESS;
     }
 
     /** @return list<string> who may set the limits, or read a password, by the file's owner and mode */
@@ -61,6 +80,13 @@ final class Limits implements Command
         ]));
     }
 
+    /** @param array{except: int|null, clients: array{path: string, count: int}|null, ...} $limit */
+    private static function exceptions(array $limit): string
+    {
+        $except = $limit['except'] === null ? '' : ", except $limit[except]";
+        return $except . ($limit['clients'] === null ? '' : ', ' . number_format($limit['clients']['count']) . ' clients by ' . Text::printable($limit['clients']['path'], 1000));
+    }
+
     /** @param array<string, mixed> $limit */
     private static function describe(array $limit): string
     {
@@ -73,6 +99,6 @@ final class Limits implements Command
             isset($limit['lifetime']) => "$limit[limit] at once, each for " . Text::duration($limit['lifetime']) . ' at most',
             isset($limit['unit']) => "$limit[limit] in a $limit[unit] of $limit[timezone], $limit[algorithm]",
             default => "$limit[limit] in " . Text::duration($limit['interval']) . ", $limit[algorithm]",
-        } . ($limit['enforce'] === false ? ', dry run' : '');
+        } . ($limit['enforce'] === false ? ', dry run' : '') . self::exceptions($limit);
     }
 }

@@ -117,6 +117,12 @@ final class NamedLimit extends Target
         return array_map(static fn (string $name, string $client): string => "$name:$client", array_keys($this->clientsOfLimits()), $this->clientsOfLimits());
     }
 
+    public function terms(): array
+    {
+        $limits = array_map('strval', array_keys($this->clientsOfLimits()));
+        return array_values(array_filter(array_map(ClientTerms::of(...), $limits, array_values($this->clientsOfLimits()))));
+    }
+
     protected function limits(): array
     {
         return array_map(limiter(...), array_map('strval', array_keys($this->clientsOfLimits())), array_values($this->clientsOfLimits()));

@@ -36,15 +36,15 @@ final class Peek implements Command
             return self::showStates($target, $arguments);
         }
         $decision = $target instanceof Identifier ? $target->decision($limit, (float) $interval) : $target->ask();
-        $others = $target->others();
+        [$others, $terms] = [$target->others(), $target->terms()];
         $is_denied = $decision->wouldDeny();
         if ($arguments->has('json')) {
-            echo Text::json($decision->jsonSerialize() + ['others' => $others]);
+            echo Text::json($decision->jsonSerialize() + ['terms' => array_map(static fn (ClientTerms $of): string => "$of->limit: {$of->text()}", $terms), 'others' => $others]);
         } else {
-            echo $target->text(), ': ', $is_denied ? self::denial($decision) : "{$decision->getRemainingTokens()} of {$decision->getLimit()} left",
-                $is_denied && $decision->isAccepted() ? ' (dry run)' : '', "\n", State::warning($others);
+            echo $target->text(), ': ', self::answer($decision), "\n", ...array_map(static fn (ClientTerms $of): string => "$of->limit: {$of->text()}\n", $terms);
+            echo State::warning($others);
         }
-        if (!$target->isStored()) {
+        if (!$decision->isExempt() && !$target->isStored()) {
             Elsewhere::warn($arguments);
         }
         return $is_denied || State::isAnyBlocked($others) ? Application::FAILURE : Application::SUCCESS;
@@ -66,6 +66,15 @@ final class Peek implements Command
             Elsewhere::warn($arguments);
         }
         return State::isAnyBlocked($states) ? Application::FAILURE : Application::SUCCESS;
+    }
+
+    private static function answer(Decision $decision): string
+    {
+        return match (true) {
+            $decision->isExempt() => 'exempt',
+            !$decision->wouldDeny() => "{$decision->getRemainingTokens()} of {$decision->getLimit()} left",
+            default => self::denial($decision) . ($decision->isAccepted() ? ' (dry run)' : ''),
+        };
     }
 
     private static function denial(Decision $decision): string

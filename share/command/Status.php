@@ -51,20 +51,20 @@ final class Status implements Command
 
     /**
      * @param array{
-     *     limits: array<string, array{checked: int, denied: int, would_deny: int, degraded: int, ...}>,
+     *     limits: array<string, array{checked: int, denied: int, would_deny: int, degraded: int, exempt: int, ...}>,
      *     named_limits: array<string, array<string, mixed>>,
      *     ...
      * } $status
      */
     private static function limits(array $status): string
     {
-        $text = sprintf("%-24s %12s %12s %12s %10s\n", 'limit', 'checked', 'denied', 'would deny', 'degraded');
+        $text = sprintf("%-24s %12s %12s %12s %10s %10s\n", 'limit', 'checked', 'denied', 'would deny', 'degraded', 'exempt');
         foreach ($status['limits'] as $name => $limit) {
             $is_in_code = $status['named_limits'] !== [] && !NamedLimit::isCounted($status, (string) $name);
             $text .= sprintf(
-                "%-24s %12s %12s %12s %10s",
+                "%-24s %12s %12s %12s %10s %10s",
                 $name === '' ? '(addresses)' : Text::printable((string) $name, 24),
-                ...array_map('number_format', [$limit['checked'], $limit['denied'], $limit['would_deny'], $limit['degraded']]),
+                ...array_map('number_format', [$limit['checked'], $limit['denied'], $limit['would_deny'], $limit['degraded'], $limit['exempt']]),
             ) . ($is_in_code ? "  in code\n" : "\n");
         }
         return $text . ($status['limits'] === [] ? "(nothing was counted yet)\n" : '');

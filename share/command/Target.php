@@ -109,6 +109,12 @@ abstract class Target
 
     abstract protected function blockNow(float $seconds): void;
 
+    /** @return list<ClientTerms> what the file of limits says of the clients alone */
+    public function terms(): array
+    {
+        return [];
+    }
+
     /** @return list<State> of limits in code that are easily taken for this one */
     abstract public function others(): array;
 

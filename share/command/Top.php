@@ -72,6 +72,7 @@ final class Top implements Command
                 $row['limited_seconds'] !== null => 'limited for ' . Text::duration($row['limited_seconds']),
                 default => '',
             };
+            $now .= $row['terms'] === null ? '' : ($now === '' ? '' : ', ') . $row['terms'];
             echo rtrim(sprintf('%9d  %-16s %-40s %s', $row['denied'], Text::printable($row['limit'], 16), $row[$row['in_code'] ? 'identifier' : 'client'], $now)), "\n";
         }
         return Application::SUCCESS;
@@ -86,14 +87,16 @@ final class Top implements Command
     private static function row(array $status, string $name, string $identifier, int $denied, ?array $block): array
     {
         $client = str_starts_with($identifier, "$name:") ? substr($identifier, strlen($name) + 1) : $identifier;
+        $in_code = $block['in_code'] ?? ($client === $identifier || !NamedLimit::isCounted($status, $name));
         return [
             'limit' => Text::identifier($name),
             'client' => Text::identifier($client),
             'identifier' => Text::identifier($identifier),
-            'in_code' => $block['in_code'] ?? ($client === $identifier || !NamedLimit::isCounted($status, $name)),
+            'in_code' => $in_code,
             'denied' => $denied,
             'limited_seconds' => $status['named_limits'][$name]['limited'][$client] ?? null,
             'blocked_seconds' => $block['seconds'] ?? null,
+            'terms' => $in_code ? null : ClientTerms::of($name, $client)?->text(),
         ];
     }
 }

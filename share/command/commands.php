@@ -49,7 +49,7 @@ return [
     'limits' => [
         'class' => TokenBucket\Command\Limits::class,
         'summary' => 'Check a file of limits',
-        'usage' => 'limits check FILE',
+        'usage' => 'limits check FILE [NAME CLIENT]',
     ],
     'find-limit' => [
         'class' => TokenBucket\Command\FindLimit::class,

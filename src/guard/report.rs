@@ -103,6 +103,8 @@ pub enum DecidedBy {
     Lease = 3,
     /// This host, by a denial of the store that it remembers.
     DenyCache = 4,
+    /// No limit: the client is exempt from it.
+    Exemption = 5,
 }
 
 impl DecidedBy {
@@ -153,6 +155,7 @@ mod tests {
             (DecidedBy::Policy, true),
             (DecidedBy::Lease, false),
             (DecidedBy::DenyCache, false),
+            (DecidedBy::Exemption, false),
         ] {
             let report = Report::answered(7, decided_by);
             assert_eq!(report.is_degraded(), is_degraded);

@@ -34,9 +34,16 @@ impl PermitLimit {
     /// # Ok::<(), token_bucket::limit::LimitError>(())
     /// ```
     pub fn new(max: i64, lifetime: f64) -> Result<Self, LimitError> {
-        let max = u32::try_from(max).ok().filter(|n| (1..=MAX_PERMITS).contains(n));
-        let max = max.ok_or(LimitError::Permits)?;
-        Ok(Self { max, lifetime: duration_from_seconds(lifetime)? })
+        Ok(Self { max: permits(max)?, lifetime: duration_from_seconds(lifetime)? })
+    }
+
+    /// As many permits as `max` says, each for the same lifetime.
+    ///
+    /// # Errors
+    ///
+    /// That of [`new`](Self::new) for the permits.
+    pub fn with_max(&self, max: i64) -> Result<Self, LimitError> {
+        Ok(Self { max: permits(max)?, ..*self })
     }
 
     /// How many may be held at once.
@@ -53,6 +60,11 @@ impl PermitLimit {
     pub const fn lifetime(&self) -> u64 {
         self.lifetime
     }
+}
+
+fn permits(max: i64) -> Result<u32, LimitError> {
+    let max = u32::try_from(max).ok().filter(|n| (1..=MAX_PERMITS).contains(n));
+    max.ok_or(LimitError::Permits)
 }
 
 /// A number that no other permit has.

@@ -86,7 +86,7 @@ fn finish(
 /// of the clock and without what a decision costs (`make bench`, `Compound`). Returns the time of the call; None if that is not so:
 /// then nothing is taken. Nothing is counted.
 fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> Option<u64> {
-    let is_on_host = |member: &Member<'_>| member.guard().is_none();
+    let is_on_host = |member: &Member<'_>| member.guard().is_none() && !member.is_exempt;
     if members.len() > MAX_MEMBERS || !members.iter().all(is_on_host) {
         return None;
     }

@@ -56,7 +56,8 @@ pub fn acquire(
 ) -> Report<Option<HeldPermit>> {
     let (key, call) = (permit_key(limiter, context), permit_call(limiter, frozen));
     let breaker = permit_breaker(limiter, &key);
-    let taken = ask_permits(
+    let taken = ask_permits_for(
+        context,
         limiter,
         breaker,
         |permits| Ok(permits.acquire(&key, limit, leave, call)?.map(TakenFrom::Store)),
@@ -114,7 +115,8 @@ pub fn count_permits(
     frozen: Option<u64>,
 ) -> Report<u32> {
     let (key, call) = (permit_key(limiter, context), permit_call(limiter, frozen));
-    let counted = ask_permits(
+    let counted = ask_permits_for(
+        context,
         limiter,
         permit_breaker(limiter, &key),
         |permits| permits.count(&key, call),
@@ -139,7 +141,8 @@ pub fn reset_permits(
     frozen: Option<u64>,
 ) -> Report<()> {
     let (key, call) = (permit_key(limiter, context), permit_call(limiter, frozen));
-    let reset = ask_permits(
+    let reset = ask_permits_for(
+        context,
         limiter,
         permit_breaker(limiter, &key),
         |permits| permits.reset(&key, call),
@@ -150,6 +153,21 @@ pub fn reset_permits(
         },
     );
     reset.map(|answer| unless_dry_run(limiter, answer, ()))
+}
+
+/// Asks the store for a client, unless no limit holds for it: then the call goes on as if the policy were to let it.
+#[inline(always)]
+fn ask_permits_for<T>(
+    context: &CallContext<'_>,
+    limiter: &Limiter,
+    breaker: u64,
+    ask: impl FnOnce(&dyn Permits) -> Result<T>,
+    answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
+) -> Report<T> {
+    match context.is_exempt {
+        true => Report::answered(answers.open, DecidedBy::Exemption),
+        false => ask_permits(limiter, breaker, ask, answers),
+    }
 }
 
 /// Asks the store, or answers as the on-error policy says. The call is not counted.

@@ -18,9 +18,12 @@ impl FlaggedDecision {
         self.decision.is_accepted() || !self.flags.is_enforced()
     }
 
-    /// Whether a refund was made: not if the identifier is blocked, or if the on-error policy alone answered.
+    /// Whether a refund was made: not if the identifier is blocked, if the on-error policy alone answered, or if the client is
+    /// exempt.
     pub fn has_refunded(&self) -> bool {
-        self.decision.is_accepted() && self.flags.decided_by() != DecidedBy::Policy
+        let has_charged =
+            !matches!(self.flags.decided_by(), DecidedBy::Policy | DecidedBy::Exemption);
+        self.decision.is_accepted() && has_charged
     }
 }
 
@@ -48,6 +51,7 @@ impl DecisionFlags {
             2 => DecidedBy::Policy,
             3 => DecidedBy::Lease,
             4 => DecidedBy::DenyCache,
+            5 => DecidedBy::Exemption,
             _ => DecidedBy::Store,
         }
     }

@@ -1,6 +1,7 @@
 //! Asks the limits of a call one after the other, in the time of one call.
 
 use super::member::Member;
+use super::uncharged::exempt;
 use crate::guard::{Guard, NoAnswer, Report};
 use crate::limit::Op;
 use crate::net::Timeouts;
@@ -36,6 +37,7 @@ impl InOrder {
     #[inline(always)]
     pub fn ask(&self, member: &Member<'_>, op: Op, now: u64) -> Report {
         match member.guard() {
+            _ if member.is_exempt => exempt(member.limit, self.frozen),
             Some(guard) => self.ask_guard(member, guard, op, now),
             None => {
                 let time = Time::read_at(now, self.frozen);

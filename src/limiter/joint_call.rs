@@ -4,6 +4,7 @@ use super::in_order::InOrder;
 use super::member::Member;
 use super::settlement::Settlement;
 use super::together::decide_together;
+use super::uncharged::exempt;
 use crate::clock::boot_time;
 use crate::guard::{DecidedBy, Event, Guard, Report};
 use crate::limit::Op;
@@ -29,14 +30,39 @@ impl<'a> JointCall<'a> {
 
     /// Charges all limits, or none. Returns also what there is to report beside the calls.
     pub fn take(&self) -> (Calls, Option<Box<Event>>) {
+        if self.members.iter().any(|member| member.is_exempt) {
+            return self.beside_exempt(|call| call.take());
+        }
         self.ask(Member::take, |ask| self.take_in_order(ask))
     }
 
     /// Looks at the limits. Returns also what there is to report beside the calls.
     pub fn peek(&self) -> (Calls, Option<Box<Event>>) {
+        if self.members.iter().any(|member| member.is_exempt) {
+            return self.beside_exempt(|call| call.peek());
+        }
         self.ask(Member::peek, |ask| {
             self.members.iter().map(|it| Some(ask(it, it.peek()))).collect()
         })
+    }
+
+    /// Makes a call of the limits that hold for their clients. The others accept.
+    #[cold]
+    fn beside_exempt(
+        &self,
+        make: impl FnOnce(JointCall<'_>) -> (Calls, Option<Box<Event>>),
+    ) -> (Calls, Option<Box<Event>>) {
+        let asked: Vec<_> = self.members.iter().filter(|it| !it.is_exempt).copied().collect();
+        let (calls, event) = match asked.is_empty() {
+            true => (Calls::new(), None),
+            false => make(JointCall::new(&asked, self.frozen)),
+        };
+        let mut calls = calls.into_iter();
+        let call = |member: &Member<'_>| match member.is_exempt {
+            true => Some(exempt(member.limit, self.frozen)),
+            false => calls.next().flatten(),
+        };
+        (self.members.iter().map(call).collect(), event)
     }
 
     /// Makes a call of these operations: on the server that has all limits, or `in_order`.

@@ -1,12 +1,13 @@
 //! A store with all that applies to every key in it.
 
 use super::flagged_decision::{DecisionFlags, FlaggedDecision};
-use crate::clock::{boot_time, unix_time_at_boot};
-use crate::dsn::{Dsn, Target};
+use super::uncharged::{decision_of_failed_dry_run, exempt};
+use crate::clock::boot_time;
+use crate::dsn::{Dsn, Target, sanitize};
 use crate::error::Result;
 use crate::guard::{self, DecidedBy, Event, Guard, Host, Report, Stores};
 use crate::identifier::{Identifier, client_identifier, needs_escape};
-use crate::limit::{Decision, Kept, Limit, Op, StoredState, apply};
+use crate::limit::{Decision, Kept, Limit, Op};
 use crate::mapped::FileSettings;
 use crate::net::Timeouts;
 use crate::settings::Settings;
@@ -79,7 +80,10 @@ impl Limiter {
         let mut report = self.flagged(self.call(context, limit, op, frozen, ask), limit, frozen);
         if let Op::Reset | Op::Block { .. } = op {
             self.note_block(context, limit, &report, frozen);
-            report.add(self.warn_of_other_users());
+            report.add(match context.is_exempt {
+                true => self.warn_of_ignored_block(context, op),
+                false => self.warn_of_other_users(),
+            });
         }
         report
     }
@@ -122,6 +126,22 @@ impl Limiter {
         Some(Event::from_warning(format!(
             "This process is root's and uses root's own table; user {user} has another one of this name: run as \
              that user (sudo -u '#{user}')"
+        )))
+    }
+
+    /// Returns a warning once in a process if a client is blocked that is exempt: no call of it will be denied.
+    #[cold]
+    fn warn_of_ignored_block(&self, context: &CallContext<'_>, op: &Op) -> Option<Box<Event>> {
+        static HAS_WARNED: AtomicBool = AtomicBool::new(false);
+        let is_meant = matches!(op, Op::Block { .. }) && self.settings.warn_of_mistakes;
+        if !is_meant || HAS_WARNED.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let name = String::from_utf8_lossy(context.name.unwrap_or_default()).into_owned();
+        Some(Event::from_warning(format!(
+            "A client that is exempt from the limit {} was to be blocked: token_bucket.limits exempts it, so no \
+             block holds for it",
+            sanitize(&name)
         )))
     }
 
@@ -191,6 +211,9 @@ impl Limiter {
         frozen: Option<u64>,
         ask: impl FnOnce(&dyn Store, &Request<'_>) -> Result<Answer<R>>,
     ) -> Report<R> {
+        if context.is_exempt {
+            return self.call_exempt(context, limit, op, frozen);
+        }
         let escaped = escape(context);
         let key = match &escaped {
             Some(escaped) => self.plain_key(escaped, limit, context.key_hash),
@@ -209,6 +232,21 @@ impl Limiter {
                 report.before(mistake).map(|answer| Ok(R::of(answer?)))
             }
         }
+    }
+
+    /// Accepts a call of a client that no limit holds, and counts it. Nothing is charged, and no store is asked.
+    #[cold]
+    #[inline(never)]
+    fn call_exempt<R: Kept>(
+        &self,
+        context: &CallContext<'_>,
+        limit: &Limit,
+        op: &Op,
+        frozen: Option<u64>,
+    ) -> Report<R> {
+        let report = exempt(limit, frozen);
+        let mistake = self.count(context, limit, op, &report, boot_time());
+        report.before(mistake).map(|answer| Ok(R::of(answer?)))
     }
 
     /// Makes a call on a store of this host and counts it.
@@ -352,13 +390,4 @@ fn escape(context: &CallContext<'_>) -> Option<Vec<u8>> {
         Identifier::Client { name, id } if needs_escape(name) => Some(client_identifier(name, id)),
         _ => None,
     }
-}
-
-/// The decision of a dry run on which the store failed: the call goes on.
-#[cold]
-pub(super) fn decision_of_failed_dry_run(limit: &Limit, frozen: Option<u64>) -> FlaggedDecision {
-    let now = frozen.unwrap_or_else(boot_time);
-    let limit = limit.on_this_host(frozen, unix_time_at_boot(now));
-    let (decision, _): (Decision, _) = apply(&limit, &StoredState::FULL, now, Op::Peek { cost: 0 });
-    FlaggedDecision { decision, flags: DecisionFlags::new(DecidedBy::Policy, false) }
 }

@@ -28,13 +28,16 @@ pub struct Member<'a> {
     pub cost: u64,
     /// So many must be left afterwards.
     pub leave: u64,
+    /// Whether the limit does not hold for the client.
+    pub is_exempt: bool,
 }
 
 impl<'a> Member<'a> {
     /// The context of a call on the limit.
     pub fn context(&self) -> CallContext<'a> {
-        let Self { identifier, name, key_hash, record, .. } = *self;
-        CallContext { identifier: Identifier::Plain(identifier), name, key_hash, record }
+        let Self { identifier, name, key_hash, record, is_exempt, .. } = *self;
+        let identifier = Identifier::Plain(identifier);
+        CallContext { identifier, name, key_hash, record, is_exempt }
     }
 
     #[inline(always)]

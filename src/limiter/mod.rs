@@ -7,6 +7,7 @@
 //! * [`member`]: one limit of such a call; [`in_order`]: asks one after the other
 //! * [`settlement`]: what a call cost, once that is known, in place of its estimate
 //! * [`concurrency`]: limits of how many run at once
+//! * [`uncharged`]: answers to calls of which a limit learns nothing
 //! * [`flagged_decision`]: a decision, and how it came about
 
 mod compound;
@@ -22,6 +23,7 @@ mod member;
 mod named_limits;
 mod settlement;
 mod together;
+mod uncharged;
 
 // src/php reaches stores, and what is known of them, through this room alone.
 pub use crate::guard::{DecidedBy, Event, Host, Report, ServerStatus, forget_server};
@@ -42,7 +44,7 @@ pub use limiter::Limiter;
 pub use limiters::Limiters;
 pub use member::Member;
 pub use named_limits::{
-    Algorithm, CALENDAR, CONCURRENCY, DEFAULT_LIFETIME, FileError, FileLine, LineContent,
-    NamedLimit, NamedLimits, Rule,
+    Algorithm, CALENDAR, CONCURRENCY, ClientsFile, DEFAULT_LIFETIME, Exception, FileError,
+    FileLine, LineContent, NamedLimit, NamedLimits, Rule, Sources, Terms, read_clients,
 };
 pub use settlement::{Settled, Settlement, settle};

@@ -1,14 +1,25 @@
 //! Limits that an operator names in a file, one section each.
 
+mod clients;
+mod clients_file;
 mod limit;
+mod mistake;
 mod section;
 
 use crate::dsn::sanitize;
 use crate::limit::Limit;
-use limit::mistake;
-pub use limit::{Algorithm, CALENDAR, CONCURRENCY, DEFAULT_LIFETIME, FileError, NamedLimit, Rule};
+pub use clients::Terms;
+pub use clients_file::read as read_clients;
+pub use limit::{
+    Algorithm, CALENDAR, CONCURRENCY, ClientsFile, DEFAULT_LIFETIME, Exception, NamedLimit, Rule,
+};
+pub use mistake::FileError;
+use mistake::mistake;
+pub use section::Sources;
 use section::{Finished, Section};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// A line of the file that says something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,15 +52,12 @@ const MAX_LIMITS: usize = 1_000;
 const NO_SECTION: &str = "a section must come first: [the limit's name]";
 
 impl NamedLimits {
-    /// Reads the limits from the lines of a file. `is_zone` knows the time zones.
+    /// Reads the limits from the lines of a file, and what it names from `sources`.
     ///
     /// # Errors
     ///
     /// The first mistake in the file.
-    pub fn from_lines(
-        lines: &[FileLine],
-        is_zone: impl Fn(&str) -> bool,
-    ) -> Result<Self, FileError> {
+    pub fn from_lines(lines: &[FileLine], sources: &Sources<'_>) -> Result<Self, FileError> {
         let mut sections: Vec<Section<'_>> = Vec::new();
         for FileLine { number, content } in lines {
             match content {
@@ -58,7 +66,7 @@ impl NamedLimits {
                 }
                 LineContent::Section(name) => sections.push(Section::begin(*number, name)?),
                 LineContent::Entry(key, value) => match sections.last_mut() {
-                    Some(section) => section.set(*number, key, value, &is_zone)?,
+                    Some(section) => section.set(*number, key, value, sources)?,
                     None => return Err(mistake(*number, NO_SECTION)),
                 },
             }
@@ -105,13 +113,15 @@ impl NamedLimits {
         self.limits.get(found.ok()?)
     }
 
-    /// The numbers of the limit of this name, if the identifier is one of its clients. A calendar's are not known here.
-    pub fn limit_on(&self, name: &[u8], identifier: &[u8]) -> Option<&Limit> {
-        let NamedLimit { key, rule: Rule::One { limit, .. }, .. } = self.find(name)? else {
-            return None;
-        };
-        let client = identifier.strip_prefix(key.as_bytes())?;
-        client.starts_with(b":").then_some(limit)
+    /// The numbers of the limit of this name for an identifier, if that is one of its clients. A calendar's are not known here.
+    pub fn limit_on(&self, name: &[u8], identifier: &[u8]) -> Option<Rc<Limit>> {
+        let named = self.find(name)?;
+        let client = identifier.strip_prefix(named.key.as_bytes())?.strip_prefix(b":")?;
+        match named.rule_for(client).0 {
+            Cow::Borrowed(Rule::One { limit, .. }) => Some(Rc::clone(limit)),
+            Cow::Owned(Rule::One { limit, .. }) => Some(limit),
+            _ => None,
+        }
     }
 
     /// All limits and sets, in the order of their names.

@@ -10,6 +10,7 @@ use crate::guard::{self, DecidedBy, NoAnswer, PolicyAnswers, Report};
 use crate::limit::{Decision, Limit, Op, TokenBucket};
 use crate::store::Answer;
 use std::cell::Cell;
+use std::rc::Rc;
 
 /// A decision, where it was made, and what its call cost.
 pub struct Settlement<'a> {
@@ -20,7 +21,7 @@ pub struct Settlement<'a> {
     /// Its limit.
     pub limit: &'a Limit,
     /// The numbers that are in force for the limit now, if the caller knows them.
-    pub in_force: Option<&'a Limit>,
+    pub in_force: Option<Rc<Limit>>,
     /// The decision.
     pub decision: &'a Decision,
     /// What made it.
@@ -71,7 +72,8 @@ pub fn settle(each: &[Settlement<'_>], frozen: Option<u64>) -> Report<Vec<Settle
 impl<'a> Settlement<'a> {
     /// What there is to change; or, without that, whether the call is charged what it cost.
     fn op(&self) -> std::result::Result<Op, bool> {
-        let Self { limit, decision, decided_by, cost, .. } = *self;
+        let (limit, decision) = (self.limit, self.decision);
+        let (decided_by, cost) = (self.decided_by, self.cost);
         match (decision.settle(cost), limit) {
             _ if decision.taken == 0 => Err(false),
             (Op::Settle { cost: 0, .. }, _) => Err(true),
@@ -89,9 +91,9 @@ impl<'a> Settlement<'a> {
 
     /// The numbers to settle by. The time of a token changes with the interval: of the decision's own and of those in force
     /// now, the ones that count against the caller.
-    fn limit_for(&self, op: Op) -> &'a Limit {
+    fn limit_for(&self, op: Op) -> &Limit {
         let (Limit::TokenBucket(own), Some(current @ Limit::TokenBucket(now))) =
-            (self.limit, self.in_force)
+            (self.limit, self.in_force.as_deref())
         else {
             return self.limit;
         };
@@ -106,7 +108,7 @@ impl<'a> Settlement<'a> {
     ///
     /// Those of [`Limiter::decide`].
     pub fn settle(&self, frozen: Option<u64>) -> Report<Settled> {
-        let Self { limiter, identifier, decided_by, .. } = *self;
+        let (limiter, identifier, decided_by) = (self.limiter, self.identifier, self.decided_by);
         let op = match self.op() {
             Ok(op) => op,
             Err(is_done) => {
@@ -184,13 +186,14 @@ fn settled(report: Report<Option<Decision>>, limiter: &Limiter) -> Report<Settle
 }
 
 fn member<'a>(
-    settlement: &Settlement<'a>,
+    settlement: &'a Settlement<'_>,
     op: Op,
     cache: &'a (Cell<crate::store::KeyHash>, Cell<crate::statistics::RecordHandle>),
 ) -> Member<'a> {
-    let Settlement { limiter, identifier, .. } = *settlement;
+    let (limiter, identifier) = (settlement.limiter, settlement.identifier);
     let (limit, (key_hash, record)) = (settlement.limit_for(op), cache);
-    Member { limiter, identifier, name: None, key_hash, record, limit, cost: 0, leave: 0 }
+    let (name, is_exempt) = (None, false);
+    Member { limiter, identifier, name, key_hash, record, limit, cost: 0, leave: 0, is_exempt }
 }
 
 /// How many of the tokens that a decision took from a bucket's lease have not come back by themselves. It expires by this host's

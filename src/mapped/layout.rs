@@ -24,7 +24,7 @@ use crate::settings::{MAX_SHM_SIZE, MIN_SHM_SIZE};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The version of everything in a file. It is part of the file's name.
-pub const LAYOUT: u32 = 11;
+pub const LAYOUT: u32 = 12;
 
 /// The smallest file, in bytes.
 pub const MIN_SIZE: u64 = MIN_SHM_SIZE;

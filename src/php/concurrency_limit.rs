@@ -32,6 +32,8 @@ pub struct ConcurrencyLimitObject {
     limit: PermitLimit,
     /// How many permits each call leaves at least.
     leave: u64,
+    /// Whether the operator's file exempts the client from the limit.
+    is_exempt: bool,
     /// The name of the limit in statistics, if the constructor was given one.
     name: Option<SharedString>,
     key_hash: Cell<KeyHash>,
@@ -85,12 +87,13 @@ impl ConcurrencyLimitObject {
         limit: PermitLimit,
         leave: u64,
         name: Option<SharedString>,
+        is_exempt: bool,
     ) -> Result<Self, Thrown> {
         if !limiter::has_permits(&limiter) {
             return Err(Error::configuration(NO_PERMITS).into());
         }
         let (key_hash, record) = (Cell::default(), Cell::default());
-        Ok(Self { limiter, identifier, limit, leave, name, key_hash, record })
+        Ok(Self { limiter, identifier, limit, leave, is_exempt, name, key_hash, record })
     }
 
     #[inline(always)]
@@ -100,6 +103,7 @@ impl ConcurrencyLimitObject {
             name: self.name.as_ref().map(SharedString::as_bytes),
             key_hash: &self.key_hash,
             record: &self.record,
+            is_exempt: self.is_exempt,
         }
     }
 }
@@ -119,7 +123,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     let Backend::Native(limiter) = backend else {
         return Err(Error::configuration(NO_PERMITS).into());
     };
-    call.construct(ConcurrencyLimitObject::new(limiter, identifier, limit, 0, name)?);
+    call.construct(ConcurrencyLimitObject::new(limiter, identifier, limit, 0, name, false)?);
     warn_of_milliseconds("$lifetime", lifetime)
 }
 

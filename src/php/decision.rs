@@ -58,6 +58,7 @@ const METHODS: &[Method] = &[
     getter!(c"getHeaders", DecisionObject::headers, Type::ARRAY),
     public(c"getProblem", handler!(get_problem), &[], Type::ARRAY),
     getter!(c"isDegraded", |it| it.limits.is_degraded(), Type::BOOL),
+    getter!(c"isExempt", |it| it.limits.is_exempt(), Type::BOOL),
     getter!(c"wouldDeny", |it| it.limits.would_deny(), Type::BOOL),
     public(c"settle", handler!(settle), &[COSTS], Type::BOOL.or_null()),
     public(c"refund", handler!(refund), &[], Type::BOOL.or_null()),
@@ -113,8 +114,11 @@ impl DecisionObject {
 
     /// The fields of an HTTP answer.
     fn headers(&self) -> ZBox<ZendHashTable> {
-        let policies: Vec<_> = self.limits.asked().iter().map(LimitDecision::policy).collect();
+        let policies: Vec<_> = self.limits.holding().map(LimitDecision::policy).collect();
         let mut fields = ZendHashTable::new();
+        if policies.is_empty() {
+            return fields;
+        }
         let _ = fields.insert("RateLimit-Policy", http::rate_limit_policy(&policies));
         let _ = fields.insert("RateLimit", http::rate_limit(&policies));
         if let Some(seconds @ 1..) = self.limits.retry_after_seconds() {
@@ -172,6 +176,7 @@ impl DecisionObject {
         let _ = table.insert("wait", self.limits.wait());
         let _ = table.insert("degraded", self.limits.is_degraded());
         let _ = table.insert("would_deny", self.limits.would_deny());
+        let _ = table.insert("exempt", self.limits.is_exempt());
     }
 }
 

@@ -61,9 +61,20 @@ impl DecisionLimits {
             .filter(|limit| limit.decided().is_accepted() && limit.decided().taken > 0)
     }
 
-    /// The limit with the fewest tokens left.
+    /// The limits that hold for the client.
+    pub fn holding(&self) -> impl Iterator<Item = &LimitDecision> {
+        self.asked().iter().filter(|limit| !limit.is_exempt())
+    }
+
+    /// Whether no limit holds for the client.
+    pub fn is_exempt(&self) -> bool {
+        self.holding().next().is_none()
+    }
+
+    /// The limit with the fewest tokens left, of those that hold for the client if any does.
     fn strictest(&self) -> Option<&LimitDecision> {
-        self.asked().iter().min_by_key(|limit| limit.remaining())
+        let strictest = self.holding().min_by_key(|limit| limit.remaining());
+        strictest.or_else(|| self.asked().first())
     }
 
     pub fn limit(&self) -> i64 {

@@ -45,13 +45,19 @@ impl LimitDecision {
         self.limit.remaining(self.decided()) as i64
     }
 
+    /// Whether the limit does not hold for the client.
+    pub fn is_exempt(&self) -> bool {
+        self.flagged.flags.decided_by() == DecidedBy::Exemption
+    }
+
     /// How many tokens the caller may use: those that were taken, or all that it asked for if the call goes on
-    /// without (dry run, `on_error=open`).
+    /// without (dry run, `on_error=open`, a client that is exempt).
     pub fn tokens(&self) -> i64 {
         let decision = self.decided();
         let tokens = match self.flagged.is_admitted() {
             true if decision.is_accepted() && decision.taken > 0 => decision.taken,
-            true if self.flagged.flags.is_degraded() || !decision.is_accepted() => self.asked,
+            true if self.flagged.flags.is_degraded() || self.is_exempt() => self.asked,
+            true if !decision.is_accepted() => self.asked,
             _ => 0,
         };
         tokens as i64

@@ -34,6 +34,8 @@ pub struct LimiterObject {
     name: Option<SharedString>,
     key_hash: Cell<KeyHash>,
     record: Cell<RecordHandle>,
+    /// Whether the operator's file exempts the client from the limit.
+    pub is_exempt: bool,
     /// The `key()` of a class in PHP that overrides ours.
     pub overridden_key: Option<NonNull<ffi::zend_function>>,
 }
@@ -105,17 +107,26 @@ impl Native for LimiterObject {
 }
 
 impl LimiterObject {
-    /// Makes the value of an object that no constructor makes.
+    /// Makes the value of an object that the constructor of its class does not make.
     pub fn new(
         backend: Backend,
         identifier: SharedString,
         limit: Rc<Limit>,
         arguments: LimitArguments,
         name: Option<SharedString>,
+        is_exempt: bool,
     ) -> Self {
-        let (key_hash, record) = (Cell::default(), Cell::default());
-        let (limit, overridden_key) = (Some(limit), None);
-        Self { backend, identifier, limit, arguments, name, key_hash, record, overridden_key }
+        Self {
+            backend,
+            identifier,
+            limit: Some(limit),
+            arguments,
+            name,
+            key_hash: Cell::default(),
+            record: Cell::default(),
+            is_exempt,
+            overridden_key: None,
+        }
     }
 
     /// Makes the value in a constructor, with the `$identifier` and the `$name` of the call.
@@ -135,6 +146,7 @@ impl LimiterObject {
             name: parse_name(call)?,
             key_hash: Cell::default(),
             record: Cell::default(),
+            is_exempt: false,
             overridden_key: None,
         })
     }
@@ -176,17 +188,19 @@ impl LimiterObject {
             name: self.name(),
             key_hash: &self.key_hash,
             record: &self.record,
+            is_exempt: self.is_exempt,
         }
     }
 
-    /// The context of a call on another identifier under the object's limit.
+    /// The context of a call on another identifier under the object's limit, which holds for it.
     #[inline(always)]
     pub fn context_for<'a>(
         &'a self,
         identifier: Identifier<'a>,
         key_hash: &'a Cell<KeyHash>,
     ) -> CallContext<'a> {
-        CallContext { identifier, name: self.name(), key_hash, record: &self.record }
+        let (name, record) = (self.name(), &self.record);
+        CallContext { identifier, name, key_hash, record, is_exempt: false }
     }
 
     /// The object's own limit. Throws a `LogicException` in the name of `method` if it has none.

@@ -59,6 +59,8 @@ pub struct Part {
     arguments: LimitArguments,
     /// Each call leaves so many tokens.
     leave: u64,
+    /// Whether the operator's file exempts the client from the limit.
+    is_exempt: bool,
     key_hash: Cell<KeyHash>,
     record: Cell<RecordHandle>,
 }
@@ -92,9 +94,10 @@ impl Part {
         limit: Rc<Limit>,
         arguments: LimitArguments,
         leave: u64,
+        is_exempt: bool,
     ) -> Self {
         let (name, key_hash, record) = (Some(name), Cell::default(), Cell::default());
-        Self { limiter, identifier, name, limit, arguments, leave, key_hash, record }
+        Self { limiter, identifier, name, limit, arguments, leave, is_exempt, key_hash, record }
     }
 
     /// The limiter in an argument; none if that is no object of such a class.
@@ -135,6 +138,7 @@ impl Part {
             limit: Rc::clone(limit),
             arguments: value.arguments.clone(),
             leave,
+            is_exempt: value.is_exempt,
             key_hash: Cell::default(),
             record: Cell::default(),
         })
@@ -158,6 +162,7 @@ impl Part {
             limit: &self.limit,
             cost,
             leave: leave.max(self.leave),
+            is_exempt: self.is_exempt,
         }
     }
 

@@ -3,28 +3,23 @@
 //! A worker looks at the file once a second. It reads a changed one when nothing was written to it for half a
 //! second, so that it does not read the first half of a file that is being written. A file that has a mistake, or
 //! is gone, changes nothing: the limits that were read before stay in force, and a warning says so, once for
-//! each version of the file.
+//! each version of the file. The [files of clients](super::clients_files) that it names are looked at with it.
 
+use super::clients_files::ClientsFiles;
 use super::ini_text;
-use super::time_zone::{NoZone, open_zone, reason};
+use super::time_zone::{NoZone, open_zone};
+use super::watched_file::{NoText, Version, open, read_text};
 use crate::clock::coarse_time;
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use crate::limit::SECOND;
-use crate::limiter::NamedLimits;
-use rustix::fs::OFlags;
+use crate::limiter::{NamedLimits, Sources};
 use std::cell::{Cell, RefCell};
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, SystemTime};
 
-/// How long the file must have been left alone before it is read.
-const REST: Duration = Duration::from_millis(500);
-/// The largest file that is read, in bytes.
-const MAX_SIZE: u64 = 1 << 20;
+/// The largest file that is read, in MiB.
+const MAX_SIZE: u64 = 1;
 
 /// What a worker knows of the file.
 #[derive(Default)]
@@ -34,38 +29,13 @@ pub struct LimitsFile {
     limits: RefCell<Option<Rc<NamedLimits>>>,
     /// The version that was looked at last; none if there was no file.
     seen: Cell<Option<Version>>,
+    /// The files of clients that it names.
+    clients: ClientsFiles,
     look_at: Cell<u64>,
     /// Whether it was read again since that was last asked.
     is_read_again: Cell<bool>,
     /// What is wrong with the version that was read last.
     error: RefCell<Option<String>>,
-}
-
-/// Identifies a version of the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Version {
-    device: u64,
-    inode: u64,
-    size: u64,
-    /// When the file was changed last, in seconds and nanoseconds since 1970. A program can set the time of the
-    /// last write, but not this one.
-    changed_at: (i64, i64),
-}
-
-impl Version {
-    fn of(file: &Metadata) -> Self {
-        let changed_at = (file.ctime(), file.ctime_nsec());
-        Self { device: file.dev(), inode: file.ino(), size: file.size(), changed_at }
-    }
-
-    /// How long the file has to be left alone still.
-    fn rest(&self) -> Duration {
-        let (seconds, ns) = self.changed_at;
-        let changed_at = Duration::new(seconds.max(0) as u64, ns.max(0) as u32);
-        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-        // A file from the future does not wait for its time.
-        now.checked_sub(changed_at).map_or(Duration::ZERO, |age| REST.saturating_sub(age))
-    }
 }
 
 impl LimitsFile {
@@ -114,6 +84,7 @@ impl LimitsFile {
             self.path.replace(path.to_owned());
             self.limits.take();
             self.seen.set(None);
+            self.clients.forget();
             self.error.take();
         }
         if path.as_os_str().is_empty() {
@@ -159,7 +130,7 @@ impl LimitsFile {
             format!("token_bucket.limits: {}: {what}", printable_path(path))
         };
         let had_file = self.seen.get().is_some();
-        let (mut file, version) = match open(path) {
+        let (file, version) = match open(path) {
             Ok(opened) => opened,
             Err(reason) => {
                 self.seen.set(None);
@@ -167,28 +138,23 @@ impl LimitsFile {
                 return if had_file || !may_wait { Err(at(&reason)) } else { Ok(None) };
             }
         };
-        if self.seen.get() == Some(version) {
-            return Ok(None);
-        }
-        let rest = version.rest();
+        let rest = match (self.seen.get() == Some(version), self.clients.rest_of_changed()) {
+            (true, None) => return Ok(None),
+            (_, rest) => version.rest().max(rest.unwrap_or_default()),
+        };
         if may_wait && !rest.is_zero() {
             self.look_at.set(coarse_time() + rest.as_nanos() as u64);
             return Ok(None);
         }
         self.seen.set(Some(version));
-        let mut text = Vec::new();
-        let read = file.by_ref().take(MAX_SIZE + 1).read_to_end(&mut text);
-        read.map_err(|error| at(&reason(&error)))?;
-        let is_same = file.metadata().is_ok_and(|metadata| Version::of(&metadata) == version);
-        if may_wait && !is_same {
-            self.seen.set(None);
-            return Ok(None);
-        }
-        if text.len() as u64 > MAX_SIZE {
-            return Err(at(&"must be at most 1 MiB"));
-        }
-        // Its descriptor may be the one that a time zone needs.
-        drop(file);
+        // The descriptor is closed then: it may be the one that a time zone needs.
+        let text = match read_text(file, version, MAX_SIZE) {
+            Err(NoText::Changed) if may_wait => {
+                self.seen.set(None);
+                return Ok(None);
+            }
+            read => read.map_err(|reason| at(&reason))?,
+        };
         let unreadable = Cell::new(None);
         let is_zone = |zone: &str| match open_zone(zone) {
             Ok(_) => true,
@@ -198,8 +164,16 @@ impl LimitsFile {
                 false
             }
         };
+        let clients = self.clients.begin(path.parent(), may_wait);
+        let read_clients = |name: &str| clients.read(name);
+        let sources = Sources { is_zone: &is_zone, clients: &read_clients };
         let limits =
-            ini_text::read(&text).and_then(|lines| NamedLimits::from_lines(&lines, is_zone));
+            ini_text::read(&text).and_then(|lines| NamedLimits::from_lines(&lines, &sources));
+        if self.clients.end(clients) {
+            // A file of clients is being written: once more in a second.
+            self.seen.set(None);
+            return Ok(None);
+        }
         if let Some(why) = unreadable.take() {
             // A second from now the file is read again; the reason was said.
             self.seen.set(None);
@@ -208,18 +182,5 @@ impl LimitsFile {
         limits
             .map(Some)
             .map_err(|mistake| at(&format!("line {}: {}", mistake.line, mistake.message)))
-    }
-}
-
-/// Opens the file, or says why it cannot be read.
-fn open(path: &Path) -> std::result::Result<(File, Version), String> {
-    // Without it opening a FIFO waits for a process that writes to it.
-    let flags = OFlags::NONBLOCK.bits() as i32;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path);
-    let file = file.map_err(|error| reason(&error))?;
-    let metadata = file.metadata().map_err(|error| reason(&error))?;
-    match metadata.is_file() {
-        true => Ok((file, Version::of(&metadata))),
-        false => Err("must be a regular file".to_owned()),
     }
 }

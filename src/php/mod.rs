@@ -3,13 +3,14 @@
 //! * Classes, one file each: [`token_bucket`], [`calendar_window`] (by the [`calendar`] of a [`calendar_unit`] in a
 //!   [`time_zone`]), [`compound`], [`first_of`], [`concurrency_limit`], [`permit`], [`decision`], [`limit_exceeded`],
 //!   [`test_clock`]; [`interval_limit`] has the leaky bucket and the fixed and sliding window, [`storage`] one class for each
-//!   kind of store, [`interfaces`] the interfaces. [`statistics`], [`status`], [`denials`], [`named_limiter`] and [`address`] have the
+//!   kind of store, [`interfaces`] the interfaces. [`statistics`], [`status`], [`denials`], [`named_limiter`], [`client_terms`] and [`address`] have the
 //!   functions. A [`decision`] is about [`decision_limits`], each with its [`limit_decision`]; [`settlement`] changes it.
 //! * The limiters share [`limiter_object`] (the value in their objects), [`limiter_methods`] and
 //!   [`storage_argument`]; those of several limiters [`limiter_set`], and [`token_counts`], the arguments for several limits.
 //!   [`permit_registry`] has the permits of the request, and gives them back at its end.
 //!   [`php_storage`] calls storages that are written in PHP.
-//! * [`ini`] makes the directives known to the engine: [`default_storage`] and the settings; [`unknown_directives`] warns of others, [`limits_file`] reads the file of named limits.
+//! * [`ini`] makes the directives known to the engine: [`default_storage`] and the settings; [`unknown_directives`] warns of others, [`limits_file`] reads the file of named limits, and [`clients_files`]
+//!   those of clients, each a [`watched_file`].
 //!   [`likely_mistakes`] says what is probably wrong in code,
 //!   [`globals`] is what a worker keeps, [`info`] the section in phpinfo(), [`module`] the start and the end of a process,
 //!   [`request`] those of a request.
@@ -19,6 +20,8 @@ mod address;
 mod calendar;
 mod calendar_unit;
 mod calendar_window;
+mod client_terms;
+mod clients_files;
 mod compound;
 mod concurrency_limit;
 mod decision;
@@ -58,6 +61,7 @@ mod time_zone;
 mod token_bucket;
 mod token_counts;
 mod unknown_directives;
+mod watched_file;
 
 /// Makes all classes known to the engine. Interfaces and parents come before the classes that need them.
 fn register_classes() {

@@ -5,7 +5,8 @@ use super::engine::sapi::{unwrap_deactivate, wrap_deactivate};
 use super::engine::versions::{FAILURE, SUCCESS};
 use super::globals::GLOBALS;
 use super::{
-    address, denials, info, ini, named_limiter, request, statistics, status, unknown_directives,
+    address, client_terms, denials, info, ini, named_limiter, request, statistics, status,
+    unknown_directives,
 };
 use ext_php_rs::builders::ModuleBuilder;
 use ext_php_rs::ffi;
@@ -15,9 +16,10 @@ use std::panic::catch_unwind;
 /// The engine passes this where php.ini loads the module, not `dl()`.
 const PERSISTENT: i32 = ffi::MODULE_PERSISTENT as i32;
 
-const FUNCTIONS: [Method; 12] = [
+const FUNCTIONS: [Method; 13] = [
     named_limiter::LIMITER,
     named_limiter::CONCURRENCY_LIMIT,
+    client_terms::CLIENT_TERMS,
     statistics::STATISTICS,
     statistics::RESET_STATISTICS,
     status::STATUS,

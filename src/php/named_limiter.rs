@@ -39,11 +39,11 @@ pub const CONCURRENCY_LIMIT: Method = function(
 );
 
 /// The limits in force.
-fn limits_in_force() -> Result<Rc<NamedLimits>, Thrown> {
+pub fn limits_in_force() -> Result<Rc<NamedLimits>, Thrown> {
     Ok(look_at_file()??)
 }
 
-fn find<'a>(limits: &'a NamedLimits, name: &ZendStr) -> Result<&'a NamedLimit, Thrown> {
+pub fn find<'a>(limits: &'a NamedLimits, name: &ZendStr) -> Result<&'a NamedLimit, Thrown> {
     limits.find(name.as_bytes()).ok_or_else(|| unknown(limits, name.as_bytes()))
 }
 
@@ -53,12 +53,14 @@ fn concurrency_limit(call: &Call) -> Result<(), Thrown> {
     let client = client(call, call.string(CLIENT)?)?;
     let limits = limits_in_force()?;
     let named = find(&limits, name)?;
-    let Rule::Concurrency(limit) = &named.rule else {
+    let (rule, is_exempt) = named.rule_for(client);
+    let Rule::Concurrency(limit) = &*rule else {
         return Err(of_other_kind(named, "limits calls", "limiter"));
     };
     let (identifier, limiter) = (identifier(named, client)?, GLOBALS.get().limiter_for(named)?);
     let name = call.non_null(1).and_then(SharedString::from_zval);
-    let object = ConcurrencyLimitObject::new(limiter, identifier, *limit, named.leave, name)?;
+    let leave = named.leave;
+    let object = ConcurrencyLimitObject::new(limiter, identifier, *limit, leave, name, is_exempt)?;
     call.return_new(&concurrency_limit::CLASS, object)
 }
 
@@ -87,15 +89,17 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
             "must be of type string for a limit of its own, array given",
         )),
         (Rule::One { .. } | Rule::Calendar { .. }, None) => {
-            let identifier = identifier(named, client(call, call.string(CLIENT)?)?)?;
+            let client = client(call, call.string(CLIENT)?)?;
+            let (rule, is_exempt) = named.rule_for(client);
+            let identifier = identifier(named, client)?;
             let limiter = GLOBALS.get().limiter_for(named)?;
             let backend = match named.leave {
                 0 => Backend::Native(limiter),
                 leave => Backend::Leaving(Box::new(Leaving { limiter, leave })),
             };
-            let OneLimit { limit, arguments, class } = one_limit(&named.rule)?;
+            let OneLimit { limit, arguments, class } = one_limit(&rule)?;
             let name = call.non_null(1).and_then(SharedString::from_zval);
-            let object = LimiterObject::new(backend, identifier, limit, arguments, name);
+            let object = LimiterObject::new(backend, identifier, limit, arguments, name, is_exempt);
             call.return_new(class, object)
         }
         (Rule::All(members), list) => call.return_new(
@@ -151,10 +155,11 @@ fn client_of<'a>(list: &'a ZendHashTable, member: &str, i: usize) -> Result<&'a 
 
 fn part(limits: &NamedLimits, member: &str, client: &[u8]) -> Result<Part, Thrown> {
     let named = limits.find(member.as_bytes()).ok_or(Thrown)?;
-    let OneLimit { limit, arguments, .. } = one_limit(&named.rule)?;
-    let limiter = GLOBALS.get().limiter_for(named)?;
+    let (rule, is_exempt) = named.rule_for(client);
+    let OneLimit { limit, arguments, .. } = one_limit(&rule)?;
+    let (limiter, identifier) = (GLOBALS.get().limiter_for(named)?, identifier(named, client)?);
     let name = SharedString::joined([member.as_bytes(), b"", b""]);
-    Ok(Part::new(limiter, identifier(named, client)?, name, limit, arguments, named.leave))
+    Ok(Part::new(limiter, identifier, name, limit, arguments, named.leave, is_exempt))
 }
 
 /// The identifier of a client under a limit: the name and the client.
@@ -167,15 +172,15 @@ fn identifier(named: &NamedLimit, client: &[u8]) -> Result<SharedString, Thrown>
     Ok(SharedString::joined([name, b":", client]))
 }
 
-/// A limit, with its class and what the constructor would have been given.
-struct OneLimit {
-    limit: Rc<Limit>,
+/// A limit, with its class, and what the constructor would have been given.
+pub struct OneLimit {
+    pub limit: Rc<Limit>,
     arguments: LimitArguments,
     class: &'static Class,
 }
 
 /// The limit of a rule; only limits of calls stand alone or in a set.
-fn one_limit(rule: &Rule) -> Result<OneLimit, Thrown> {
+pub fn one_limit(rule: &Rule) -> Result<OneLimit, Thrown> {
     let (limit, arguments, class) = match rule {
         Rule::Calendar { count, unit, timezone } => {
             // The file was read with this time zone, so no argument is wrong.

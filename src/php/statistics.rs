@@ -131,6 +131,7 @@ fn row(limit: &LimitStatistics, track: bool) -> PhpArray {
         (b"busy", count(Outcome::Busy)),
         (b"degraded", count(Outcome::Degraded)),
         (b"evictions", count(Outcome::Evicted)),
+        (b"exempt", count(Outcome::Exempt)),
     ] {
         row.put(name, count);
     }

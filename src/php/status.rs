@@ -8,9 +8,10 @@ use super::engine::exceptions::Thrown;
 use super::engine::php_array::PhpArray;
 use super::events::log_event;
 use super::globals::GLOBALS;
+use super::ini;
 use super::limits_in_force::look_at_limits_file;
+use super::named_limiter::one_limit;
 use super::statistics::{last_hour_of_prefix, of_prefix};
-use super::{calendar, calendar_window, ini};
 use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::identifier::Identifier;
@@ -148,42 +149,50 @@ fn named_limits(
 
 fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> Result<PhpArray, Thrown> {
     let mut row = PhpArray::new();
-    let limit = match &named.rule {
-        Rule::One { algorithm, count, interval, limit } => {
+    match &named.rule {
+        Rule::One { algorithm, count, interval, .. } => {
             row.put("algorithm", algorithm.name());
             row.put("limit", *count);
             row.put("interval", *interval);
-            Some(Rc::clone(limit))
         }
         Rule::Calendar { count, unit, timezone } => {
             row.put("algorithm", CALENDAR);
             row.put("limit", *count);
             row.put("unit", unit.name());
             row.put("timezone", timezone.as_str());
-            // The file was read with this time zone, so no argument is wrong.
-            Some(Rc::new(calendar_window::limit(*count, &*calendar::find(*unit, timezone, 0)?)?))
         }
         Rule::Concurrency(limit) => {
             row.put("algorithm", CONCURRENCY);
             row.put("limit", u64::from(limit.max()));
             row.put("lifetime", limit.lifetime() as f64 / SECOND as f64);
-            None
         }
         Rule::All(members) | Rule::First(members) => {
             let key = if let Rule::All(_) = named.rule { "all" } else { "first" };
             row.put(key, members.iter().map(String::as_str).collect::<PhpArray>());
             return Ok(row);
         }
-    };
+    }
+    let exceptions = named.exceptions();
+    row.put("except", exceptions.except.as_ref().map(|clients| clients.count() as u64));
+    row.put(
+        "clients",
+        exceptions.clients.as_ref().map(|file| {
+            let mut clients = PhpArray::new();
+            clients.put("path", file.path.as_str());
+            clients.put("count", file.clients.count() as u64);
+            clients
+        }),
+    );
     row.put("storage", named.storage().map(Dsn::redact).as_deref());
     // None while token_bucket.storage is invalid.
     let limiter = GLOBALS.get().limiter_for(named).ok();
     row.put("enforce", limiter.as_ref().map(|limiter| limiter.settings().enforce));
     row.put("on_error", limiter.as_ref().map(|limiter| limiter.settings().on_error.name()));
-    if let Some(limit) = limit {
+    if !matches!(named.rule, Rule::Concurrency(_)) {
         // A question to a server for each client would take long.
         let local = limiter.filter(|limiter| !limiter.is_remote());
-        row.put("limited", local.map(|limiter| limited_clients(named, counts, &limiter, &limit)));
+        let limited = local.map(|limiter| limited_clients(named, counts, &limiter)).transpose()?;
+        row.put("limited", limited);
     }
     Ok(row)
 }
@@ -193,8 +202,7 @@ fn limited_clients(
     named: &NamedLimit,
     counts: Option<&LimitStatistics>,
     limiter: &Limiter,
-    limit: &Limit,
-) -> PhpArray {
+) -> Result<PhpArray, Thrown> {
     let mut clients = PhpArray::new();
     for (identifier, _) in counts.iter().flat_map(|counts| &counts.denied) {
         let client = identifier
@@ -203,19 +211,29 @@ fn limited_clients(
             // A longer one is cut: its client is not known.
             .filter(|_| identifier.len() < LONGEST_IDENTIFIER);
         let Some(client) = client else { continue };
-        let op = Op::Peek { cost: 1 }.leaving(named.leave);
-        let decision = look_at(identifier, limiter, limit, &op).filter(|look| !look.is_accepted());
+        let (rule, is_exempt) = named.rule_for(client);
+        if is_exempt {
+            continue;
+        }
+        let (limit, op) = (one_limit(&rule)?.limit, Op::Peek { cost: 1 }.leaving(named.leave));
+        let decision = look_at(identifier, limiter, &limit, &op).filter(|look| !look.is_accepted());
         if let Some(decision) = decision {
             clients.put(client, decision.retry_after());
         }
     }
-    clients
+    Ok(clients)
 }
 
 fn look_at(identifier: &[u8], limiter: &Limiter, limit: &Limit, peek: &Op) -> Option<Decision> {
     let (key_hash, record) = (Cell::default(), Cell::default());
     let identifier = Identifier::Plain(identifier);
-    let context = CallContext { identifier, name: None, key_hash: &key_hash, record: &record };
+    let context = CallContext {
+        identifier,
+        name: None,
+        key_hash: &key_hash,
+        record: &record,
+        is_exempt: false,
+    };
     let frozen = GLOBALS.get().frozen_time.get();
     let Report { answer, event, .. } = limiter.decide(&context, limit, peek, frozen);
     log_event(event);

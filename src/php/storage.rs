@@ -160,7 +160,13 @@ impl StorageObject {
             .into();
         let identifier = Identifier::Plain(identifier.as_bytes());
         let (key_hash, record) = (Cell::default(), Cell::default());
-        let context = CallContext { identifier, name: None, key_hash: &key_hash, record: &record };
+        let context = CallContext {
+            identifier,
+            name: None,
+            key_hash: &key_hash,
+            record: &record,
+            is_exempt: false,
+        };
         Ok(self.limiter.decide(&context, &limit, &op, GLOBALS.get().frozen_time.get()))
     }
 

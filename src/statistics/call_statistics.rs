@@ -5,7 +5,7 @@ use super::denial_log::{DenialCause, DenialReason};
 use super::outcome::Outcome;
 use super::statistics::Statistics;
 use crate::error::Result;
-use crate::guard::{Event, Report};
+use crate::guard::{DecidedBy, Event, Report};
 use crate::limit::{Limit, Op};
 use crate::settings::Settings;
 use crate::store::Answer;
@@ -43,6 +43,7 @@ impl Incidents {
             .with(failure, report.has_failed)
             .with(Outcome::Degraded, report.is_degraded())
             .with(Outcome::Evicted, report.lacked_room)
+            .with(Outcome::Exempt, report.decided_by == DecidedBy::Exemption)
     }
 }
 
@@ -128,6 +129,12 @@ impl CallStatistics<'_> {
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
     ) -> Option<Box<Event>> {
+        if incidents.has(Outcome::Exempt) {
+            if is_counted(op, accepted) {
+                self.statistics.add_incident(context, Outcome::Exempt);
+            }
+            return None;
+        }
         let lacked_room = incidents.has(Outcome::Evicted);
         if !is_counted(op, accepted) {
             self.add_incidents(context, Incidents::NONE.with(Outcome::Evicted, lacked_room));

@@ -16,4 +16,6 @@ pub struct CallContext<'a> {
     pub key_hash: &'a Cell<KeyHash>,
     /// Caches where calls on the same limit are counted; empty at first.
     pub record: &'a Cell<RecordHandle>,
+    /// Whether no limit holds for the client: the call is accepted, charged to nothing, and counted as such.
+    pub is_exempt: bool,
 }

@@ -56,7 +56,8 @@ impl From<DecidedBy> for DeniedBy {
     fn from(decided_by: DecidedBy) -> Self {
         match decided_by {
             // A lease has tokens, or the store is asked.
-            DecidedBy::Store | DecidedBy::Lease => Self::Store,
+            // Nor is a client denied that is exempt.
+            DecidedBy::Store | DecidedBy::Lease | DecidedBy::Exemption => Self::Store,
             DecidedBy::DenyCache => Self::DenyCache,
             DecidedBy::Host => Self::Fallback,
             DecidedBy::Policy => Self::OnError,

@@ -17,10 +17,12 @@ pub enum Outcome {
     Evicted,
     /// The store is up, but the call could not be decided on in its time beside others.
     Busy,
+    /// Accepted, for the client is exempt from the limit.
+    Exempt,
 }
 
 /// How many outcomes there are.
-pub const OUTCOMES: usize = Outcome::Busy as usize + 1;
+pub const OUTCOMES: usize = Outcome::Exempt as usize + 1;
 
 /// How often each [`Outcome`] occurred.
 pub type OutcomeCounts = [u64; OUTCOMES];

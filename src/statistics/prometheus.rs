@@ -13,7 +13,7 @@ use std::time::Duration;
 const OTHERS: &str = "*";
 
 /// The counters of a limit: the name, the help, and the outcomes that are counted.
-const LIMIT_COUNTERS: [(&str, &str, &[Outcome]); 7] = [
+const LIMIT_COUNTERS: [(&str, &str, &[Outcome]); 8] = [
     (
         "checks",
         "Calls that were decided.",
@@ -24,6 +24,7 @@ const LIMIT_COUNTERS: [(&str, &str, &[Outcome]); 7] = [
     ("store_errors", "Calls on which the store failed.", &[Outcome::Failed]),
     ("busy", "Calls that could not be decided on in their time beside others.", &[Outcome::Busy]),
     ("degraded", "Calls that on_error answered.", &[Outcome::Degraded]),
+    ("exempt", "Calls of clients that no limit holds.", &[Outcome::Exempt]),
     (
         "evictions",
         "Calls that evicted a bucket in use, or were denied for want of a slot.",
@@ -230,13 +231,14 @@ mod tests {
     #[test]
     fn each_metric_has_its_help_and_type_before_its_samples() {
         let limits =
-            vec![limit("tb:", "login", [5, 2, 1, 0, 0, 0, 0]), limit("b:", "login", [1; 7])];
+            vec![limit("tb:", "login", [5, 2, 1, 0, 0, 0, 0, 9]), limit("b:", "login", [1; 8])];
         let text = prometheus(&status(limits));
         let checks = "# HELP token_bucket_checks_total Calls that were decided.\n\
                       # TYPE token_bucket_checks_total counter\n\
                       token_bucket_checks_total{prefix=\"b:\",limit=\"login\"} 3\n\
                       token_bucket_checks_total{prefix=\"tb:\",limit=\"login\"} 8\n";
         assert!(text.contains(checks), "{text}");
+        assert!(text.contains("token_bucket_exempt_total{prefix=\"tb:\",limit=\"login\"} 9\n"));
         assert!(text.contains("token_bucket_denied_total{prefix=\"tb:\",limit=\"login\"} 2\n"));
         assert!(text.ends_with('\n'));
         assert!(!text.contains("table_"), "a metric without a sample is left out");
@@ -244,11 +246,11 @@ mod tests {
 
     #[test]
     fn labels_are_escaped_and_name_no_client() {
-        let mut client = limit("tb:", "made up by a client", [1, 0, 0, 0, 0, 0, 0]);
+        let mut client = limit("tb:", "made up by a client", [1, 0, 0, 0, 0, 0, 0, 0]);
         client.1.inferred = client.1.outcomes;
         let others =
-            (LimitName::Others, LimitStatistics { outcomes: [2; 7], ..Default::default() });
-        let odd = limit("tb:", "a\"b\\c\nd", [4, 0, 0, 0, 0, 0, 0]);
+            (LimitName::Others, LimitStatistics { outcomes: [2; 8], ..Default::default() });
+        let odd = limit("tb:", "a\"b\\c\nd", [4, 0, 0, 0, 0, 0, 0, 0]);
         let (name, last_failure) = ("Redis".to_owned(), Some("no answer".to_owned()));
         let (round_trip, clock_behind) = (Some(Duration::from_millis(40)), None);
         let server = ServerStatus {

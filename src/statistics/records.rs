@@ -53,7 +53,7 @@ impl Default for RecordHandle {
     }
 }
 
-/// How often each [`Outcome`] occurred, on a cache line of its own.
+/// How often each [`Outcome`] occurred, on cache lines of its own.
 #[repr(C, align(64))]
 #[derive(Default)]
 pub struct Stripe {

@@ -115,6 +115,12 @@ final class Decision implements \JsonSerializable
     /** Whether the store failed and the on-error policy decided instead. */
     public function isDegraded(): bool {}
 
+    /**
+     * Whether the client is exempt from the limit, by `except` or `clients` in token_bucket.limits: the call was accepted and charged
+     * to nothing. Of several limits: from all that were asked.
+     */
+    public function isExempt(): bool {}
+
     /** Whether the limit denies the call. In a dry run isAccepted() is true nevertheless. */
     public function wouldDeny(): bool {}
 

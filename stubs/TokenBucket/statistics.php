@@ -26,6 +26,7 @@ namespace TokenBucket;
  * - degraded: calls that the on-error policy decided
  * - evictions: calls that found no free slot in shared memory: a bucket in use was evicted for them, or they were denied
  *   although their client is new
+ * - exempt: calls of clients that `except` or `clients` exempts in token_bucket.limits; checked has none of them
  * - most_denied: the identifiers that were denied most, and about how often; at most 16, the most first, cut at 96
  *   bytes. The sums of what denials() returns, where an entry counts for half as much with each full hour since its last denial. Empty with
  *   token_bucket.track_identifiers=0. As in every PHP array, an identifier of digits is an int
@@ -34,7 +35,7 @@ namespace TokenBucket;
  *     of such arrays by prefix, where `'*'` has the limits without a place of their own
  *
  * @return ($prefix is '*' ? array<string, array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, busy: int, degraded: int,
- *     evictions: int, most_denied: array<int|string, int>}>> : array<string, array{checked: int, accepted: int, denied: int,
- *     would_deny: int, errors: int, busy: int, degraded: int, evictions: int, most_denied: array<int|string, int>}>)
+ *     evictions: int, exempt: int, most_denied: array<int|string, int>}>> : array<string, array{checked: int, accepted: int, denied: int,
+ *     would_deny: int, errors: int, busy: int, degraded: int, evictions: int, exempt: int, most_denied: array<int|string, int>}>)
  */
 function statistics(?string $prefix = null): array {}

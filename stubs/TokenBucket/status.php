@@ -22,7 +22,7 @@ namespace TokenBucket;
  * - named_limits: the limits and sets of that file, by name. `limited` has the clients that would be denied now, and for how
  *   many seconds (INF: for ever): at most the 64 of a limit that `most_denied` is chosen from, whose identifiers are
  *   shorter than 96 bytes. Null for a limit on servers. Empty with token_bucket.track_identifiers=0. `storage` is null
- *   for the default storage; `enforce` and `on_error` are null while token_bucket.storage is invalid
+ *   for the default storage; `except` is how many clients and networks it names, `clients` the file of clients and how many it has; `enforce` and `on_error` are null while token_bucket.storage is invalid
  * - tables: the tables in shared memory, how many slots of 16 bytes they have and how many of them are in use.
  *   `evictions`: buckets that were evicted while in use; `denied_newcomers`: calls of new clients that were denied for want of a slot. The
  *   table `.host` is the one for `fallback`, `.leases` has the busy buckets and windows on servers of which this host has tokens to hand out
@@ -39,14 +39,14 @@ namespace TokenBucket;
  *     shared_memory_errors: list<string>,
  *     likely_mistakes: list<string>,
  *     limits: array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, busy: int, degraded: int,
- *         evictions: int, most_denied: array<int|string, int>}>,
+ *         evictions: int, exempt: int, most_denied: array<int|string, int>}>,
  *     last_hour: array<string, array{calls: list<int>, denied: list<int>, would_deny: list<int>}>,
  *     denials: list<array<string, mixed>>,
  *     blocked: list<array{name: string, identifier: string|null, algorithm: string, enforced: bool, seconds: float}>,
  *     limits_file: array{path: string, error: string|null}|null,
  *     named_limits: array<string, array{all: list<string>}|array{algorithm: string, limit: int, interval: float,
- *         storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}|array{
- *         algorithm: string, limit: int, lifetime: float, storage: string|null, enforce: bool|null, on_error: string|null}>,
+ *         except: int|null, clients: array{path: string, count: int}|null, storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}|array{
+ *         algorithm: string, limit: int, lifetime: float, except: int|null, clients: array{path: string, count: int}|null, storage: string|null, enforce: bool|null, on_error: string|null}>,
  *     tables: list<array{name: string, holds: 'buckets'|'permits'|'leases', path: string, bytes: int, slots: int, used: int,
  *         evictions: int, denied_newcomers: int}>,
  *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null, round_trip: float|null,

@@ -61,7 +61,13 @@ pub fn sequences(dsn: &str) -> u32 {
 pub fn with_context<R>(name: &[u8], call: impl FnOnce(CallContext<'_>) -> R) -> R {
     let (key_hash, record) = (Cell::new(KeyHash::default()), Cell::new(RecordHandle::default()));
     let identifier = Identifier::Plain(name);
-    call(CallContext { identifier, name: None, key_hash: &key_hash, record: &record })
+    call(CallContext {
+        identifier,
+        name: None,
+        key_hash: &key_hash,
+        record: &record,
+        is_exempt: false,
+    })
 }
 
 /// Declares a module with a test for each case on the server whose DSN is in an environment variable.

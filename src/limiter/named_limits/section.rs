@@ -1,8 +1,11 @@
 //! A section of a file of limits, while it is read.
 
+use super::clients::{ClientList, Clients, Terms};
 use super::limit::{
-    Algorithm, CALENDAR, CONCURRENCY, DEFAULT_LIFETIME, FileError, NamedLimit, Rule, mistake,
+    Algorithm, CALENDAR, CONCURRENCY, ClientsFile, DEFAULT_LIFETIME, Exceptions, NamedLimit,
+    RATE_TOO_HIGH, Rule,
 };
+use super::mistake::{FileError, mistake};
 use crate::dsn::{parse_in_ini, sanitize};
 use crate::limit::{CalendarUnit, CalendarWindow, LimitError, PermitLimit};
 use crate::limiter::compound::MAX_MEMBERS;
@@ -32,6 +35,14 @@ enum Kind {
 /// A value and its line.
 type At<T> = Option<(u32, T)>;
 
+/// What a file of limits names that is not in it.
+pub struct Sources<'a> {
+    /// Whether PHP knows a time zone.
+    pub is_zone: &'a dyn Fn(&str) -> bool,
+    /// Reads a file of clients, or says what is wrong with it.
+    pub clients: &'a dyn Fn(&str) -> Result<Rc<ClientsFile>, String>,
+}
+
 /// A section while it is read.
 #[derive(Default)]
 pub(super) struct Section<'a> {
@@ -47,6 +58,8 @@ pub(super) struct Section<'a> {
     overrides: Overrides,
     /// The settings in `overrides`, with their lines.
     settings: Vec<(u32, &'static str)>,
+    except: At<Rc<Clients>>,
+    clients: At<Rc<ClientsFile>>,
     all: At<Vec<String>>,
     first: At<Vec<String>>,
     like: At<String>,
@@ -67,13 +80,13 @@ impl<'a> Section<'a> {
         Ok(Self { line, name, ..Self::default() })
     }
 
-    /// Sets a key. `is_zone` knows the time zones.
+    /// Sets a key.
     pub(super) fn set(
         &mut self,
         line: u32,
         key: &str,
         value: &str,
-        is_zone: impl Fn(&str) -> bool,
+        sources: &Sources<'_>,
     ) -> Result<(), FileError> {
         match key {
             "algorithm" => {
@@ -91,7 +104,7 @@ impl<'a> Section<'a> {
                 put(&mut self.unit, line, key, unit, CalendarUnit::VALUES)
             }
             "timezone" => {
-                let zone = is_zone(value).then(|| value.to_owned());
+                let zone = (sources.is_zone)(value).then(|| value.to_owned());
                 let must_be = "a time zone that PHP knows, such as Europe/Berlin";
                 put(&mut self.timezone, line, key, zone, must_be)
             }
@@ -100,6 +113,12 @@ impl<'a> Section<'a> {
                 // A DSN's message shows no password.
                 parse_in_ini(value).map_err(|error| mistake(line, format!("storage: {error}")))?;
                 put(&mut self.storage, line, key, Some(value.to_owned()), "")
+            }
+            "except" => put(&mut self.except, line, key, Some(Rc::new(except(line, value)?)), ""),
+            "clients" => {
+                let file = (sources.clients)(value)
+                    .map_err(|what| mistake(line, format!("clients: {what}")))?;
+                put(&mut self.clients, line, key, Some(file), "")
             }
             "all" => put(&mut self.all, line, key, names(value, 1), &names_of(1)),
             "first" => put(&mut self.first, line, key, names(value, 2), &names_of(2)),
@@ -139,7 +158,8 @@ impl<'a> Section<'a> {
             || self.lifetime.is_some()
             || self.algorithm.is_some();
         let has_overrides = !self.settings.is_empty();
-        let has_settings = self.storage.is_some() || has_overrides;
+        let has_exceptions = self.except.is_some() || self.clients.is_some();
+        let has_settings = self.storage.is_some() || has_overrides || has_exceptions;
         if let Some((line, other)) = self.like.take() {
             return match has_limit || has_settings || self.all.is_some() || self.first.is_some() {
                 true => Err(mistake(
@@ -164,6 +184,7 @@ impl<'a> Section<'a> {
             }
             (None, None) => self.rule()?,
         };
+        let exceptions = self.exceptions(&rule)?;
         Ok(Finished::Limit(NamedLimit {
             name: self.name.to_owned(),
             key: self.name.to_owned(),
@@ -171,7 +192,29 @@ impl<'a> Section<'a> {
             rule,
             storage: self.storage.map(|(_, it)| it),
             overrides: has_overrides.then(|| Box::new(self.overrides)),
+            exceptions,
         }))
+    }
+
+    /// The clients that are treated otherwise, whose numbers must be right for the rule.
+    fn exceptions(&mut self, rule: &Rule) -> Result<Exceptions, FileError> {
+        let except = self.except.take().map(|(_, clients)| clients);
+        let Some((line, file)) = self.clients.take() else {
+            return Ok(Exceptions { except, clients: None });
+        };
+        let wrong = file.clients.lines().filter_map(|said| match said.terms {
+            Terms::Exempt => None,
+            Terms::Numbers { count, interval } => {
+                Some((said.line, rule.with(count, interval).err()?))
+            }
+        });
+        match wrong.min_by_key(|(line, _)| *line) {
+            None => Ok(Exceptions { except, clients: Some(file) }),
+            Some((number, what)) => {
+                let path = &file.path;
+                Err(mistake(line, format!("clients: {path}: line {number}: {what}")))
+            }
+        }
     }
 
     /// The limit of a section that is neither a set nor like another one.
@@ -230,10 +273,7 @@ impl<'a> Section<'a> {
             LimitError::Capacity | LimitError::Hits | LimitError::SlidingHits => {
                 mistake(limit_line, format!("limit {error}"))
             }
-            LimitError::RateTooHigh => mistake(
-                interval_line,
-                "interval must be at least one nanosecond for each unit of limit",
-            ),
+            LimitError::RateTooHigh => mistake(interval_line, RATE_TOO_HIGH),
             _ => mistake(interval_line, format!("interval {}", LimitError::Interval)),
         })?;
         Ok(Rule::One { algorithm, count, interval, limit: Rc::new(limit) })
@@ -266,9 +306,20 @@ fn unknown(line: u32, key: &str) -> FileError {
         line,
         format!(
             "\"{key}\" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, \
-             {settings}, leave, like, all or first"
+             {settings}, leave, except, clients, like, all or first"
         ),
     )
+}
+
+/// The clients that no limit holds.
+fn except(line: u32, value: &str) -> Result<Clients, FileError> {
+    let in_except = |error: FileError| mistake(error.line, format!("except: {}", error.message));
+    let mut list = ClientList::default();
+    let is_between = |char: char| char.is_whitespace() || char == ',';
+    for client in value.split(is_between).filter(|client| !client.is_empty()) {
+        list.add(line, client, Terms::Exempt).map_err(in_except)?;
+    }
+    list.finish().map_err(in_except)
 }
 
 /// The names of limits in a value, if they are as many as a set may have.

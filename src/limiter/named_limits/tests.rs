@@ -1,7 +1,7 @@
 //! Limits files: what they may say, and the errors of what they may not.
 
 use super::*;
-use crate::limit::CalendarUnit;
+use crate::limit::{CalendarUnit, LimitError};
 use crate::settings::{OnError, Settings};
 
 /// A much simpler reader than PHP's, for lines without comments and quotes.
@@ -18,7 +18,96 @@ fn read(text: &str) -> Result<NamedLimits, FileError> {
             FileLine { number, content }
         })
         .collect();
-    NamedLimits::from_lines(&lines, |zone| zone == "Europe/Berlin")
+    let clients = |name: &str| match name {
+        "clients.ini" => Ok(Rc::new(ClientsFile {
+            path: name.to_owned(),
+            clients: read_clients(b"4711 = 1000\n10.1.0.0/16 = 7\npartner = none\n4712 = 5 / 10")
+                .unwrap(),
+        })),
+        "numbers.ini" => Ok(Rc::new(ClientsFile {
+            path: name.to_owned(),
+            clients: read_clients(b"4711 = 7\nlow = 0\n10.0.0.0/8 = 0").unwrap(),
+        })),
+        _ => Err(format!("{name}: No such file or directory")),
+    };
+    let sources = Sources { is_zone: &|zone| zone == "Europe/Berlin", clients: &clients };
+    NamedLimits::from_lines(&lines, &sources)
+}
+
+#[test]
+fn client_has_what_its_line_says_and_the_others_have_the_limit() {
+    let limits = read(
+        "[a]\nlimit = 10\ninterval = 60\nexcept = 10.0.0.0/8, monitoring\nclients = clients.ini\n\
+         [b]\nlike = a\n[c]\nalgorithm = concurrency\nlimit = 2\nexcept = 10.0.0.0/8 10.1.2.0/24",
+    )
+    .unwrap();
+    let numbers = |name: &[u8], client: &str| {
+        let named = limits.find(name).unwrap();
+        match named.rule_for(client.as_bytes()) {
+            (_, true) => None,
+            (rule, _) => match &*rule {
+                Rule::One { count, interval, .. } => Some((*count, *interval)),
+                Rule::Concurrency(limit) => Some((limit.max().into(), 0.0)),
+                _ => panic!(),
+            },
+        }
+    };
+    for name in [b"a", b"b"] {
+        for (client, expected) in [
+            ("4711", Some((1_000, 60.0))),
+            ("4712", Some((5, 10.0))),
+            ("4713", Some((10, 60.0))),
+            ("partner", None),
+            ("monitoring", None),
+            ("10.2.0.1", None),
+            ("10.1.0.1", Some((7, 60.0))),
+            ("10.1.0.1 anna", Some((10, 60.0))),
+        ] {
+            assert_eq!(numbers(name, client), expected, "{client}");
+        }
+    }
+    assert_eq!((numbers(b"c", "10.1.2.3"), numbers(b"c", "11.1.2.3")), (None, Some((2, 0.0))));
+    let exception = limits.find(b"a").unwrap().exception(b"10.1.0.1").unwrap();
+    assert_eq!((exception.file.unwrap().path.as_str(), exception.said.line), ("clients.ini", 2));
+    let settled_by = |identifier: &[u8]| limits.limit_on(b"a", identifier).unwrap().capacity();
+    assert_eq!(
+        (settled_by(b"a:4711"), settled_by(b"a:x"), settled_by(b"a:partner")),
+        (1_000, 10, 10)
+    );
+}
+
+#[test]
+fn mistake_about_clients_is_told_with_its_line_in_their_file() {
+    let mistake = |text: &str| {
+        let FileError { line, message } = read(text).err().unwrap();
+        format!("{line}: {message}")
+    };
+    let one = "[a]\nlimit = 10\ninterval = 60\n";
+    assert_eq!(
+        mistake(&format!("{one}clients = gone.ini")),
+        "4: clients: gone.ini: No such file or directory"
+    );
+    let no_capacity = LimitError::Capacity;
+    assert_eq!(
+        mistake(&format!("{one}clients = numbers.ini")),
+        format!("4: clients: numbers.ini: line 2: limit {no_capacity}")
+    );
+    let interval =
+        "clients: clients.ini: line 4: must be client = limit: this algorithm has no interval";
+    assert_eq!(
+        mistake("[c]\nalgorithm = concurrency\nlimit = 2\nclients = clients.ini"),
+        format!("4: {interval}")
+    );
+    assert_eq!(
+        mistake(&format!("{one}except = 10.0.0.1/8")),
+        "4: except: 10.0.0.1/8 has bits beyond its length: write 10.0.0.0/8"
+    );
+    assert_eq!(
+        mistake(&format!("{one}except = a b a")),
+        "4: except: a client must not be there twice: this one is in this line, too"
+    );
+    let alone = "all must stand alone: its limits have the other keys";
+    assert_eq!(mistake(&format!("{one}[s]\nall = a\nexcept = 10.0.0.0/8")), format!("5: {alone}"));
 }
 
 #[test]
@@ -87,7 +176,7 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
         (
             "[a]\nlimits = 5",
             2,
-            "\"limits\" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, on_error, enforce, leave, like, all or first",
+            "\"limits\" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, on_error, enforce, leave, except, clients, like, all or first",
         ),
         ("[a]\nlimit = five\ninterval = 1", 2, "limit must be a whole number"),
         ("[a]\nlimit = 0\ninterval = 1", 2, "limit must be between 1 and 2147483647"),

@@ -46,7 +46,9 @@ impl<W: Word> WindowInTable<'_, W> {
             Look::Free => PlaceState::Free,
             Look::Unclear => match (self.change(number, ask).0, op) {
                 // What an evicted hit owes cannot be given back.
-                (PlaceState::Taken(_) | PlaceState::Later(_), Op::Refund { .. }) => PlaceState::Free,
+                (PlaceState::Taken(_) | PlaceState::Later(_), Op::Refund { .. }) => {
+                    PlaceState::Free
+                }
                 (found, _) => found,
             },
         }

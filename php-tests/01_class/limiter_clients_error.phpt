@@ -1,0 +1,107 @@
+--TEST--
+Named limits: a mistake about clients names its file and line; the limits that were read before stay in force
+--INI--
+token_bucket.limits={PWD}/limiter_clients_error.limits.ini
+token_bucket.storage=array:
+--FILE--
+<?php
+use function TokenBucket\{client_terms, limiter};
+
+$limits = __DIR__ . '/limiter_clients_error.limits.ini';
+$clients = __DIR__ . '/limiter_clients_error.clients.ini';
+
+/** Writes a file as an editor does. */
+function write(string $file, string $text): void
+{
+    file_put_contents("$file.new", $text);
+    rename("$file.new", $file);
+}
+
+/** What a client has, or what the call says of the files. */
+function ask(): string
+{
+    error_clear_last();
+    try {
+        $limit = 'limit ' . @limiter('api', '4711')->attempt(0)->getLimit();
+    } catch (TokenBucket\ConfigurationException $e) {
+        $limit = $e->getMessage();
+    }
+    $warning = error_get_last()['message'] ?? null;
+    return str_replace(__DIR__ . '/', '', $limit . ($warning === null ? '' : ", Warning: $warning")) . "\n";
+}
+
+const API = "[api]\nlimit = 3\ninterval = 60\n";
+
+echo "Before there is a valid file:\n";
+foreach (['except = 10.0.0.0/33', 'except = 10.1.0.0/8', "except = 10.0.0.0/8\nexcept = 10.0.0.0/8", 'clients = limiter_clients_error.gone.ini', 'clients = /'] as $line) {
+    write($limits, API . $line);
+    echo ask();
+}
+write($limits, API . 'clients = limiter_clients_error.clients.ini');
+foreach (["4711 = 10\n4712\n", "4711 = 0\n", "4711 = 10 / 1e99\n", "4711 = 10 / x\n", "a = 1\nb = 2\n4711 = 10\na = 3\n", "\xff = 1\n"] as $text) {
+    write($clients, $text);
+    echo ask();
+}
+write($limits, "[api]\nalgorithm = concurrency\nlimit = 3\nclients = limiter_clients_error.clients.ini");
+write($clients, "4711 = 10 / 60\n");
+echo ask();
+write($limits, API . "[set]\nall = api\nexcept = 10.0.0.0/8");
+echo ask();
+
+echo "\nA valid one, whose file of clients changes:\n";
+write($limits, API . 'clients = limiter_clients_error.clients.ini');
+write($clients, "4711 = 10\n");
+echo ask();
+foreach (["4711 = 20\n", "4711 = 30\n4711 = 40\n", "4711 = 50\n"] as $text) {
+    write($clients, $text);
+    usleep(1_700_000);
+    echo ask(), ask();
+}
+unlink($clients);
+usleep(1_700_000);
+echo ask(), ask();
+write($clients, "4711 = none\n");
+usleep(1_700_000);
+echo ask(), json_encode(client_terms('api', '4711')['exempt']), "\n";
+
+echo "\nNot of such a limit:\n";
+try {
+    client_terms('apo', '4711');
+} catch (TokenBucket\ConfigurationException $e) {
+    echo $e->getMessage(), "\n";
+}
+?>
+--CLEAN--
+<?php
+array_map(unlink(...), glob(__DIR__ . '/limiter_clients_error.*.ini'));
+--EXPECT--
+Before there is a valid file:
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: except: 10.0.0.0/33 is no address or network: write one like 10.0.0.0/8 or 2001:db8::/32
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: except: 10.1.0.0/8 has bits beyond its length: write 10.0.0.0/8
+token_bucket.limits: limiter_clients_error.limits.ini: line 5: except must not be there twice: it is in line 4, too
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.gone.ini: No such file or directory
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: /: must be a regular file
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 2: must be client = limit, client = limit / interval, or client = none
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: limit must be between 1 and 2147483647
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: interval must be greater than 0 and at most four years, in seconds
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: must be client = limit, client = limit / interval, or client = none
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 4: a client must not be there twice: this one is in line 1, too
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: must be UTF-8
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: must be client = limit: this algorithm has no interval
+token_bucket.limits: limiter_clients_error.limits.ini: line 5: all must stand alone: its limits have the other keys
+
+A valid one, whose file of clients changes:
+limit 10
+limit 20
+limit 20
+limit 20, Warning: TokenBucket\limiter(): token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 2: a client must not be there twice: this one is in line 1, too; the limits that were read before stay in force
+limit 20
+limit 50
+limit 50
+limit 50, Warning: TokenBucket\limiter(): token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: No such file or directory; the limits that were read before stay in force
+limit 50
+limit 3
+true
+
+Not of such a limit:
+token_bucket.limits has no limit "apo": must be one of api

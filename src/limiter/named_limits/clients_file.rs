@@ -1,0 +1,112 @@
+//! A file of clients: a line each, `client = limit`, `client = limit / interval`, or `client = none`.
+
+use super::clients::{ClientList, Clients, Terms};
+use super::mistake::{FileError, mistake};
+
+/// What a line must be.
+const FORM: &str = "must be client = limit, client = limit / interval, or client = none";
+
+/// Reads a file of clients. Empty lines, and those that begin with `;` or `#`, say nothing.
+///
+/// # Errors
+///
+/// The first line with a mistake, or a client that is there twice.
+pub fn read(text: &[u8]) -> Result<Clients, FileError> {
+    let mut list = ClientList::default();
+    for (line, text) in (1..).zip(text.split(|byte| *byte == b'\n')) {
+        let text = std::str::from_utf8(text).map_err(|_| mistake(line, "must be UTF-8"))?;
+        let text = text.trim();
+        if text.is_empty() || text.starts_with([';', '#']) {
+            continue;
+        }
+        let (client, terms) = parse(text).map_err(|what| mistake(line, what))?;
+        list.add(line, client, terms)?;
+    }
+    list.finish()
+}
+
+fn parse(line: &str) -> Result<(&str, Terms), &'static str> {
+    let (client, terms) = match line.strip_prefix('"') {
+        Some(rest) => {
+            let (client, rest) = rest.split_once('"').ok_or(FORM)?;
+            (client, rest.trim_start().strip_prefix('=').ok_or(FORM)?)
+        }
+        None => {
+            let comment = line.find([' ', '\t']).and_then(|from| {
+                let at = line.get(from..)?.find(" ;").or_else(|| line.get(from..)?.find("\t;"))?;
+                Some(from + at)
+            });
+            let line = comment.and_then(|at| line.get(..at)).unwrap_or(line);
+            // The last one: a client may have others.
+            line.rsplit_once('=').ok_or(FORM)?
+        }
+    };
+    let terms = terms.split(';').next().unwrap_or_default().trim();
+    Ok((client.trim(), parse_terms(terms).ok_or(FORM)?))
+}
+
+fn parse_terms(text: &str) -> Option<Terms> {
+    if text == "none" {
+        return Some(Terms::Exempt);
+    }
+    let (count, interval) = match text.split_once('/') {
+        Some((count, interval)) => (count.trim_end(), Some(interval.trim_start())),
+        None => (text, None),
+    };
+    let interval = interval.map(str::parse).transpose().ok()?;
+    Some(Terms::Numbers { count: count.parse().ok()?, interval })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        let FileError { line, message } = read(text.as_bytes()).err().unwrap();
+        format!("line {line}: {message}")
+    }
+
+    fn terms(clients: &Clients, client: &str) -> Option<(u32, Terms)> {
+        clients.find(client.as_bytes()).map(|(_, line)| (line.line, line.terms))
+    }
+
+    #[test]
+    fn line_says_what_a_client_may() {
+        let text = "; customers\n4711 = 1000\n\n# partners\n10.0.0.0/8=500/60 ; a = b\r\n\
+                    \"a ;b = c\" = none ; monitoring\nbase64== = 7 / 0.5\n";
+        let clients = read(text.as_bytes()).unwrap();
+        let numbers = |count, interval| Terms::Numbers { count, interval };
+        assert_eq!(terms(&clients, "4711"), Some((2, numbers(1_000, None))));
+        assert_eq!(terms(&clients, "10.1.2.3"), Some((5, numbers(500, Some(60.0)))));
+        assert_eq!(terms(&clients, "a ;b = c"), Some((6, Terms::Exempt)));
+        assert_eq!(terms(&clients, "base64=="), Some((7, numbers(7, Some(0.5)))));
+        assert_eq!(terms(&clients, "base64"), None);
+        assert_eq!(clients.count(), 4);
+    }
+
+    #[test]
+    fn mistake_is_told_with_its_line_and_what_would_be_right() {
+        for line in ["[clients]", "4711", "4711 = many", "4711 = 10 / x", "4711 = None", "\"a = 1"]
+        {
+            assert_eq!(message(&format!(";\n{line}\n")), format!("line 2: {FORM}"), "{line}");
+        }
+        assert_eq!(
+            message("10.0.0.5/8 = 1"),
+            "line 1: 10.0.0.5/8 has bits beyond its length: write 10.0.0.0/8"
+        );
+        let no_network = "is no address or network: write one like 10.0.0.0/8 or 2001:db8::/32";
+        for client in ["10.0.0.0/33", "10.0.0.256", "10.0.0.0/", "2001:db8::/129", "1:2:3"] {
+            assert_eq!(
+                message(&format!("{client} = none")),
+                format!("line 1: {client} {no_network}")
+            );
+        }
+        let twice = "a client must not be there twice: this one is in line 1, too";
+        assert_eq!(message("a = 1\nb = 1\na = 2"), format!("line 3: {twice}"));
+        assert_eq!(message("10.0.0.0/8 = 1\n::ffff:10.0.0.0/104 = 1"), format!("line 2: {twice}"));
+        assert_eq!(message(" = 1"), "line 1: a client must have 1 to 4096 bytes");
+        assert_eq!(read(b"a = 1\n\xff = 1").err().unwrap().line, 2);
+        let many: String = (0..=100_000).map(|n| format!("c{n} = 1\n")).collect();
+        assert_eq!(message(&many), "line 100001: must have at most 100000 clients");
+    }
+}

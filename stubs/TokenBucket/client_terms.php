@@ -1,0 +1,18 @@
+<?php
+
+namespace TokenBucket;
+
+/**
+ * What the file of token_bucket.limits says of one client of a limit: in `except`, or in the file that `clients` names. Of a set, ask for
+ * each of its limits.
+ *
+ * - file, line: where it says so
+ * - exempt: whether no limit holds for the client
+ * - limit, interval: the client's own numbers; null: those of the limit
+ *
+ * @return array{file: string, line: int, exempt: bool, limit: int|null, interval: float|null}|null null: the client is limited as
+ *     others are
+ *
+ * @throws ConfigurationException if there is no limit of this name, or the file cannot be read
+ */
+function client_terms(string $name, string $client): ?array {}
