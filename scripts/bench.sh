@@ -24,7 +24,8 @@ chmod 1777 "$tables"
 trap 'rm -rf "$tables"' EXIT
 trap 'exit 130' INT TERM
 export BENCH_TABLES="$tables"
-printf '[login]\nlimit = 10\ninterval = 10\n' >"$tables/limits.ini"
+printf '[login]\nlimit = 10\ninterval = 10\n[customers]\nlimit = 10\ninterval = 10\nclients = customers.ini\n' >"$tables/limits.ini"
+scripts/test/clients-file.sh 100000 >"$tables/customers.ini"
 export BENCH_EXTENSION="${EXTENSION:-$PWD/target/release/libtoken_bucket.so}"
 
 # How many cores were in use during a second, in which nothing of the benchmark runs but idle servers.

@@ -41,8 +41,7 @@ final class Peek implements Command
         if ($arguments->has('json')) {
             echo Text::json($decision->jsonSerialize() + ['terms' => array_map(static fn (ClientTerms $of): string => "$of->limit: {$of->text()}", $terms), 'others' => $others]);
         } else {
-            echo $target->text(), ': ', self::answer($decision), "\n", ...array_map(static fn (ClientTerms $of): string => "$of->limit: {$of->text()}\n", $terms);
-            echo State::warning($others);
+            echo $target->text(), ': ', self::answer($decision), "\n", implode('', array_map(static fn (ClientTerms $of): string => "$of->limit: {$of->text()}\n", $terms)), State::warning($others);
         }
         if (!$decision->isExempt() && !$target->isStored()) {
             Elsewhere::warn($arguments);

@@ -109,6 +109,15 @@ final class ThrottleRequestsTest extends TestCase
         $this->get('/none-and-one')->assertStatus(429);
     }
 
+    public function testClientsOfTheOfficeAreNotLimited(): void
+    {
+        foreach (['10.1.2.3' => 200, '192.0.2.1' => 429] as $address => $status) {
+            $this->withServerVariables(['REMOTE_ADDR' => $address]);
+            $this->get('/office')->assertOk();
+            $this->get('/office')->assertStatus($status);
+        }
+    }
+
     public function testLimitOfNoneDenies(): void
     {
         $this->get('/closed')->assertStatus(429)->assertHeader('X-RateLimit-Limit', '0')->assertHeader('Retry-After', '60');

@@ -49,6 +49,13 @@ final class HttpTest extends TestCase
         self::assertSame([200 => 150], $this->statuses($answers), self::$server->log());
     }
 
+    public function test_client_that_the_named_limit_excepts_is_not_limited(): void
+    {
+        $answers = self::$server->send(array_fill(0, 20, ['POST', '/login', 'guess']), '198.51.100.7');
+
+        self::assertSame([401 => 20], $this->statuses($answers), self::$server->log());
+    }
+
     public function test_parallel_guesses_at_a_named_limit_get_5_tries_and_logins_with_the_password_none(): void
     {
         $right = self::$server->send(array_fill(0, 4, ['POST', '/login', 'right']), '192.0.2.4');

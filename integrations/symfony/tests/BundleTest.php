@@ -120,6 +120,14 @@ final class BundleTest extends TestCase
         self::assertInstanceOf(SymfonyFactory::class, $container->get('public.limiter.mail'));
     }
 
+    public function testClientsOfExemptNetworksHaveNoLimit(): void
+    {
+        $container = $this->container(['exempt' => ['10.0.0.0/8']]);
+        $limiter = $container->get('public.limiter.code');
+        self::assertTrue($limiter->create('10.1.2.3')->consume(1_000)->isAccepted());
+        self::assertSame([true, false], [$limiter->create('192.0.2.7')->consume(2)->isAccepted(), $limiter->create('192.0.2.7')->consume()->isAccepted()]);
+    }
+
     public function testALoginOfWhichSymfonyDecidesBothLimitsIsSymfonys(): void
     {
         $container = $this->container(['except' => ['_login_local_main', '_login_global_main']]);
@@ -163,6 +171,7 @@ final class BundleTest extends TestCase
         $this->assertRefused('"token_bucket.except" names "males", but framework.rate_limiter has no such limiter. It has: search, mail', ['except' => ['males']]);
         $this->assertRefused('"token_bucket.storages" names "males"', ['storages' => ['males' => 'shm:']]);
         $this->assertRefused('names "_login_local_main", but not the other limiter', ['except' => ['_login_local_main']]);
+        $this->assertRefused('The option "token_bucket.exempt" must contain', ['exempt' => ['10.0.0.0/33']]);
         $this->assertRefused('store', ['store' => 'shm:']);
         $this->assertRefused('The option "token_bucket.storage": Unknown scheme "reddis:" in the storage DSN', ['storage' => 'reddis://10.0.0.5']);
         $this->assertRefused('The option "token_bucket.storages.mail": The port', ['storages' => ['mail' => 'redis://10.0.0.5:99999']]);

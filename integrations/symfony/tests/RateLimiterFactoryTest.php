@@ -49,6 +49,21 @@ final class RateLimiterFactoryTest extends FrozenTime
         self::assertTrue(RateLimiterFactory::withSecret($config, 'array:', 'other')->create('client')->consume()->isAccepted());
     }
 
+    public function testAKeyInAnExemptNetworkHasNoLimit(): void
+    {
+        $factory = new RateLimiterFactory(self::FIXED, null, null, 'array:', '', ['10.0.0.0/8', '2001:db8::/32']);
+        foreach (['10.1.2.3', '2001:db8:1:2::/64'] as $key) {
+            self::assertInstanceOf(NoLimiter::class, $factory->create($key));
+        }
+        foreach (['10.1.2.3 anna', '192.0.2.1', '2001::/16', '', null] as $key) {
+            self::assertTrue($factory->create($key)->consume(5)->isAccepted());
+            self::assertFalse($factory->create($key)->consume()->isAccepted(), (string) $key);
+            $factory->create($key)->reset();
+        }
+        $this->expectException(\ValueError::class);
+        new RateLimiterFactory(self::FIXED, null, null, 'array:', '', ['10.0.0.0/33']);
+    }
+
     public function testAKeyMayBeOfAnyLength(): void
     {
         $factory = $this->factory(self::SLIDING);

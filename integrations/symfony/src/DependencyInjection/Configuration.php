@@ -33,6 +33,10 @@ final class Configuration implements ConfigurationInterface
             ->arrayNode('except')
                 ->info('The names of limiters of framework.rate_limiter that Symfony shall decide as before')
                 ->scalarPrototype();
+        $root->children()
+            ->arrayNode('exempt')
+                ->info('Networks and addresses of clients that no limiter of this package limits, such as 10.0.0.0/8')
+                ->scalarPrototype();
 
         return $tree;
     }

@@ -26,7 +26,7 @@ final class ReplaceLimitersPass implements CompilerPassInterface
 
     public function process(ContainerBuilder $container): void
     {
-        /** @var array{storage: ?string, application: ?string, storages: array<string, string>, except: list<string>} $options */
+        /** @var array{storage: ?string, application: ?string, storages: array<string, string>, except: list<string>, exempt: list<string>} $options */
         $options = $container->getParameter(TokenBucketExtension::OPTIONS);
         $container->getParameterBag()->remove(TokenBucketExtension::OPTIONS);
 
@@ -36,9 +36,10 @@ final class ReplaceLimitersPass implements CompilerPassInterface
         foreach ($options['storages'] as $name => $storage) {
             $this->checkStorage($container, "storages.$name", $storage);
         }
+        $this->checkExempt($container, $options['exempt']);
         $this->checkReservations($container, array_diff($names, $options['except']));
         foreach (array_diff($names, $options['except']) as $name) {
-            $this->replace($container, $name, $options['storages'][$name] ?? $options['storage'], $options['application']);
+            $this->replace($container, $name, $options['storages'][$name] ?? $options['storage'], $options['application'], $options['exempt']);
         }
         $this->replaceCompounds($container, $options['except']);
     }
@@ -74,7 +75,8 @@ final class ReplaceLimitersPass implements CompilerPassInterface
         }
     }
 
-    private function replace(ContainerBuilder $container, string $name, ?string $storage, ?string $application): void
+    /** @param list<string> $exempt */
+    private function replace(ContainerBuilder $container, string $name, ?string $storage, ?string $application, array $exempt): void
     {
         $id = self::PREFIX . $name;
         $old = $container->getDefinition($id);
@@ -82,10 +84,10 @@ final class ReplaceLimitersPass implements CompilerPassInterface
         $this->check($container, $config);
         if ($application === null) {
             $secret = $container->hasParameter('kernel.secret') ? '%kernel.secret%' : '';
-            $new = new Definition(RateLimiterFactory::class, [$config, $storage, $secret]);
+            $new = new Definition(RateLimiterFactory::class, [$config, $storage, $secret, $exempt]);
             $new->setFactory([RateLimiterFactory::class, 'withSecret']);
         } else {
-            $new = new Definition(RateLimiterFactory::class, [$config, null, null, $storage, $application]);
+            $new = new Definition(RateLimiterFactory::class, [$config, null, null, $storage, $application, $exempt]);
         }
         $container->setDefinition($id, $new->setTags($old->getTags()));
         $this->replaceTypes($container, $id);
@@ -118,6 +120,20 @@ final class ReplaceLimitersPass implements CompilerPassInterface
             new \TokenBucket($storage, 'example', 1, 1.0);
         } catch (ConfigurationException $error) {
             throw new InvalidArgumentException("The option \"token_bucket.$option\": {$error->getMessage()}.", 0, $error);
+        }
+    }
+
+    /** @param list<string> $exempt */
+    private function checkExempt(ContainerBuilder $container, array $exempt): void
+    {
+        $exempt = $this->valueIfKnown($container, $exempt);
+        if ($exempt === null || !extension_loaded('token_bucket')) {
+            return;
+        }
+        try {
+            \TokenBucket\in_network('', $exempt);
+        } catch (\ValueError $error) {
+            throw new InvalidArgumentException('The option "token_bucket.exempt" ' . preg_replace('~^.*?\(\$networks\) ~', '', $error->getMessage()) . '.', 0, $error);
         }
     }
 

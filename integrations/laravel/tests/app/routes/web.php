@@ -7,7 +7,7 @@ use Illuminate\Http\Request;
 use Illuminate\Support\Facades\Route;
 
 $page = static fn () => 'page';
-foreach (['api', 'custom', 'set', 'same-key', 'none', 'none-and-one', 'closed', 'ready-response', 'many', 'hundred'] as $limiter) {
+foreach (['api', 'custom', 'set', 'same-key', 'none', 'none-and-one', 'office', 'closed', 'ready-response', 'many', 'hundred'] as $limiter) {
     Route::get("/$limiter", $page)->middleware("throttle:$limiter");
 }
 Route::get('/free', $page);

@@ -11,6 +11,8 @@ use Illuminate\Support\Facades\Route;
 use Illuminate\Support\ServiceProvider;
 use Symfony\Component\HttpFoundation\Response;
 
+use function TokenBucket\in_network;
+
 class AppServiceProvider extends ServiceProvider
 {
     public function boot(): void
@@ -32,6 +34,9 @@ class AppServiceProvider extends ServiceProvider
             Limit::perHour(3)->by($client($request)),
         ]);
         RateLimiter::for('none', static fn () => Limit::none());
+        RateLimiter::for('office', static fn (Request $request) => in_network($request->ip(), ['10.0.0.0/8'])
+            ? Limit::none()
+            : Limit::perMinute(1)->by($client($request)));
         RateLimiter::for('none-and-one', static fn (Request $request) => [Limit::none(), Limit::perMinute(1)->by($client($request))]);
         RateLimiter::for('closed', static fn () => Limit::perMinute(0));
         RateLimiter::for('ready-response', static fn () => response('Not today.', 503));
