@@ -480,7 +480,7 @@ fn file_of_permits_is_private_and_of_a_fixed_size() {
     let metadata = fs::metadata(location.path()).unwrap();
     assert_eq!((metadata.len(), metadata.permissions().mode() & 0o777), (PERMITS_SIZE, 0o600));
     let name = location.path();
-    assert_eq!(name.file_name().unwrap().to_str().unwrap(), "default.permits.v11");
+    assert_eq!(name.file_name().unwrap().to_str().unwrap(), "default.permits.v12");
 }
 
 #[test]

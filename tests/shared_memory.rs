@@ -117,7 +117,7 @@ fn file_is_private_and_has_its_space_allocated() {
     assert_eq!((file.mode() & 0o777, file.len()), (0o600, MIN_SIZE));
     assert!(file.blocks() * 512 >= MIN_SIZE, "space must be allocated");
     assert_eq!(fs::metadata(path.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
-    assert!(path.ends_with(format!("token_bucket-{}/default.v11", file.uid())));
+    assert!(path.ends_with(format!("token_bucket-{}/default.v12", file.uid())));
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no draft is left");
     drop(folder);
 }
@@ -300,7 +300,7 @@ fn symbolic_links_are_not_followed() {
     let elsewhere = folder.0.join("elsewhere");
     fs::rename(&path, &elsewhere).unwrap();
     symlink(&elsewhere, &path).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v11 is a symbolic link; remove it"));
+    assert!(refusal(&folder.store()).contains("default.v12 is a symbolic link; remove it"));
 
     let folder = Folder::new("link-directory");
     let path = folder.location().path();
@@ -313,7 +313,7 @@ fn symbolic_links_are_not_followed() {
 fn file_or_directory_open_to_other_users_is_refused() {
     let (folder, path) = folder_with_table("open");
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v11 is open to other users"));
+    assert!(refusal(&folder.store()).contains("default.v12 is open to other users"));
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     let directory = path.parent().unwrap();
     fs::set_permissions(directory, Permissions::from_mode(0o750)).unwrap();
@@ -325,7 +325,7 @@ fn directory_in_place_of_the_file_is_refused() {
     let (folder, path) = folder_with_table("folder");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v11"));
+    assert!(refusal(&folder.store()).contains("default.v12"));
 }
 
 #[test]

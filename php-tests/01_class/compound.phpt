@@ -149,17 +149,17 @@ var_dump(new Compound($a, new Compound($b, $c)));
 shm:
 bool(true)
 bool(false)
-{"accepted":true,"limit":4,"remaining_tokens":4,"retry_after":0,"reset_after":0,"wait":0,"degraded":false,"would_deny":false} [0,[]]
-{"accepted":true,"limit":4,"remaining_tokens":3,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":false} [1,[]]
-{"accepted":true,"limit":4,"remaining_tokens":1,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":false} [2,[]]
+{"accepted":true,"limit":4,"remaining_tokens":4,"retry_after":0,"reset_after":0,"wait":0,"degraded":false,"would_deny":false,"exempt":false} [0,[]]
+{"accepted":true,"limit":4,"remaining_tokens":3,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":false,"exempt":false} [1,[]]
+{"accepted":true,"limit":4,"remaining_tokens":1,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":false,"exempt":false} [2,[]]
 7 3 1 17
-{"accepted":false,"limit":4,"remaining_tokens":1,"retry_after":60,"reset_after":60,"wait":0,"degraded":false,"would_deny":true} [0,["window"]]
+{"accepted":false,"limit":4,"remaining_tokens":1,"retry_after":60,"reset_after":60,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,["window"]]
 false 7 3 1 17
 [true,false,true] 6 2 0 16
-{"accepted":false,"limit":4,"remaining_tokens":0,"retry_after":null,"reset_after":60,"wait":0,"degraded":false,"would_deny":true} [0,["leaky","window"]]
-{"accepted":false,"limit":4,"remaining_tokens":0,"retry_after":null,"reset_after":60,"wait":0,"degraded":false,"would_deny":true} [0,["bucket","leaky","window"]]
-{"accepted":true,"limit":4,"remaining_tokens":1,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":false} [1,[]]
-{"accepted":false,"limit":4,"remaining_tokens":1,"retry_after":60,"reset_after":60,"wait":0,"degraded":false,"would_deny":true} [0,["window"]]
+{"accepted":false,"limit":4,"remaining_tokens":0,"retry_after":null,"reset_after":60,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,["leaky","window"]]
+{"accepted":false,"limit":4,"remaining_tokens":0,"retry_after":null,"reset_after":60,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,["bucket","leaky","window"]]
+{"accepted":true,"limit":4,"remaining_tokens":1,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":false,"exempt":false} [1,[]]
+{"accepted":false,"limit":4,"remaining_tokens":1,"retry_after":60,"reset_after":60,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,["window"]]
 [true,false,false,false] 9 4 0 16
 ["window"] []
 10 6 3 20 10 6 4 20 10 6 4 20 10 6 4 20
@@ -172,17 +172,17 @@ false 7 3 1 17
 array:
 bool(true)
 bool(false)
-{"accepted":true,"limit":4,"remaining_tokens":4,"retry_after":0,"reset_after":0,"wait":0,"degraded":false,"would_deny":false} [0,[]]
-{"accepted":true,"limit":4,"remaining_tokens":3,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":false} [1,[]]
-{"accepted":true,"limit":4,"remaining_tokens":1,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":false} [2,[]]
+{"accepted":true,"limit":4,"remaining_tokens":4,"retry_after":0,"reset_after":0,"wait":0,"degraded":false,"would_deny":false,"exempt":false} [0,[]]
+{"accepted":true,"limit":4,"remaining_tokens":3,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":false,"exempt":false} [1,[]]
+{"accepted":true,"limit":4,"remaining_tokens":1,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":false,"exempt":false} [2,[]]
 7 3 1 17
-{"accepted":false,"limit":4,"remaining_tokens":1,"retry_after":60,"reset_after":60,"wait":0,"degraded":false,"would_deny":true} [0,["window"]]
+{"accepted":false,"limit":4,"remaining_tokens":1,"retry_after":60,"reset_after":60,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,["window"]]
 false 7 3 1 17
 [true,false,true] 6 2 0 16
-{"accepted":false,"limit":4,"remaining_tokens":0,"retry_after":null,"reset_after":60,"wait":0,"degraded":false,"would_deny":true} [0,["leaky","window"]]
-{"accepted":false,"limit":4,"remaining_tokens":0,"retry_after":null,"reset_after":60,"wait":0,"degraded":false,"would_deny":true} [0,["bucket","leaky","window"]]
-{"accepted":true,"limit":4,"remaining_tokens":1,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":false} [1,[]]
-{"accepted":false,"limit":4,"remaining_tokens":1,"retry_after":60,"reset_after":60,"wait":0,"degraded":false,"would_deny":true} [0,["window"]]
+{"accepted":false,"limit":4,"remaining_tokens":0,"retry_after":null,"reset_after":60,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,["leaky","window"]]
+{"accepted":false,"limit":4,"remaining_tokens":0,"retry_after":null,"reset_after":60,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,["bucket","leaky","window"]]
+{"accepted":true,"limit":4,"remaining_tokens":1,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":false,"exempt":false} [1,[]]
+{"accepted":false,"limit":4,"remaining_tokens":1,"retry_after":60,"reset_after":60,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,["window"]]
 [true,false,false,false] 9 4 0 16
 ["window"] []
 10 6 3 20 10 6 4 20 10 6 4 20 10 6 4 20

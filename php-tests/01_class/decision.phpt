@@ -73,8 +73,8 @@ thrown(
 float(0.333333334)
 bool(false)
 bool(true)
-{"accepted":false,"limit":1,"remaining_tokens":0,"retry_after":null,"reset_after":0.333333334,"wait":0,"degraded":false,"would_deny":true}
-object(TokenBucket\Decision)#%d (11) {
+{"accepted":false,"limit":1,"remaining_tokens":0,"retry_after":null,"reset_after":0.333333334,"wait":0,"degraded":false,"would_deny":true,"exempt":false}
+object(TokenBucket\Decision)#%d (12) {
   ["accepted"]=>
   bool(false)
   ["limit"]=>
@@ -91,6 +91,8 @@ object(TokenBucket\Decision)#%d (11) {
   bool(false)
   ["would_deny"]=>
   bool(true)
+  ["exempt"]=>
+  bool(false)
   ["tokens"]=>
   int(0)
   ["denied_by"]=>

@@ -53,7 +53,7 @@ int(2)
 TokenBucket\LimitExceededException RuntimeException Exception 19 0: Denied by user. Try again in 10 seconds. truefalse
 TokenBucket\LimitExceededException RuntimeException Exception 19 0: Denied by user. The request is larger than the limit allows at any time. Take the limit at most, and settle() what it costs. truefalse
 TokenBucket\LimitExceededException RuntimeException Exception 19 0: Denied by user, default. Try again in 60 seconds. truefalse
-{"accepted":false,"limit":5,"remaining_tokens":2,"retry_after":10,"reset_after":30,"wait":0,"degraded":false,"would_deny":true}
+{"accepted":false,"limit":5,"remaining_tokens":2,"retry_after":10,"reset_after":30,"wait":0,"degraded":false,"would_deny":true,"exempt":false}
 Error: Call to private TokenBucket\LimitExceededException::__construct() from global scope
 Exception: Serialization of 'TokenBucket\Decision' is not allowed
 Error: Trying to clone an uncloneable object of class TokenBucket\LimitExceededException

@@ -56,13 +56,13 @@ thrown(fn () => new TokenBucket('shm:?enforce=', 'x', 1, 1));
 ?>
 --EXPECTF--
 in in in in | in would deny 0 0 0 | in would deny 0 0 0 | in would deny 0 0 0
-{"accepted":true,"limit":2,"remaining_tokens":0,"retry_after":0,"reset_after":2,"wait":0,"degraded":false,"would_deny":false}
+{"accepted":true,"limit":2,"remaining_tokens":0,"retry_after":0,"reset_after":2,"wait":0,"degraded":false,"would_deny":false,"exempt":false}
 free free free free
 in in true
 in in true
 in in true
 in out in out | out would deny 1 0 0 | out would deny 1 0 0 | out would deny 1 0 0
-{"accepted":true,"limit":2,"remaining_tokens":0,"retry_after":0,"reset_after":2,"wait":0,"degraded":false,"would_deny":false}
+{"accepted":true,"limit":2,"remaining_tokens":0,"retry_after":0,"reset_after":2,"wait":0,"degraded":false,"would_deny":false,"exempt":false}
 free free limited limited
 in out true
 in out true
@@ -74,9 +74,9 @@ in in true
 3 3 0 2 {"ini:array:":2}
 3 1 2 0 {"ini:array:?enforce=1":2}
 3 3 0 2 {"ini:x":2}
-0 {"accepted":true,"limit":1,"remaining_tokens":0,"retry_after":0,"reset_after":20,"wait":0,"degraded":false,"would_deny":true}
-in {"accepted":true,"limit":1,"remaining_tokens":1,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":false} in 0 0 0 0 3 0 0
-in {"accepted":true,"limit":1,"remaining_tokens":0,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":true} in 3 3 0 3 1 0 3
+0 {"accepted":true,"limit":1,"remaining_tokens":0,"retry_after":0,"reset_after":20,"wait":0,"degraded":false,"would_deny":true,"exempt":false}
+in {"accepted":true,"limit":1,"remaining_tokens":1,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":false,"exempt":false} in 0 0 0 0 3 0 0
+in {"accepted":true,"limit":1,"remaining_tokens":0,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":true,"exempt":false} in 3 3 0 3 1 0 3
 
 Warning: ini_set(): token_bucket.enforce must be 0 or 1, "maybe" given; "1" stays in force in %s on line %d
 bool(false)

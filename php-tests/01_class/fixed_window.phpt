@@ -43,7 +43,7 @@ var_dump($window instanceof TokenBucket\Limiter, $window);
 --EXPECTF--
 float(0)
 yes yes yes yes yes no no no no no no no yes yes yes yes yes no no no no no no no yes yes yes yes 
-{"accepted":true,"limit":5,"remaining_tokens":0,"retry_after":0,"reset_after":4,"wait":0,"degraded":false,"would_deny":false}{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":null,"reset_after":4,"wait":0,"degraded":false,"would_deny":true}
+{"accepted":true,"limit":5,"remaining_tokens":0,"retry_after":0,"reset_after":4,"wait":0,"degraded":false,"would_deny":false,"exempt":false}{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":null,"reset_after":4,"wait":0,"degraded":false,"would_deny":true,"exempt":false}
 bool(true)
 bool(true)
 bool(false)

@@ -60,7 +60,7 @@ $leaky = new LeakyBucket($php = new MemoryStorage, 'x', 6, 30);
 var_dump($leaky->consume(2), $php->calls[0][1], $php->calls[0][2]);
 ?>
 --EXPECTF--
-yes yes yes yes yes yes no {"accepted":false,"limit":6,"remaining_tokens":0,"retry_after":5,"reset_after":30,"wait":0,"degraded":false,"would_deny":true}
+yes yes yes yes yes yes no {"accepted":false,"limit":6,"remaining_tokens":0,"retry_after":5,"reset_after":30,"wait":0,"degraded":false,"would_deny":true,"exempt":false}
 no no no no yes no no no no yes no 
 3 2 6 6 INF
 10 10 10 10 10 10 0 

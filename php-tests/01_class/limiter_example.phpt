@@ -43,6 +43,7 @@ TokenBucket\Compound "login_network";q=30;w=300, "login_pair";q=5;w=300
 TokenBucket "login_network";q=30;w=300
 TokenBucket "login_pair";q=5;w=300
 TokenBucket "login_account";q=100;w=3600
+TokenBucket "api_of_customers";q=100;w=60
 TokenBucket\SlidingWindow "contact_form";q=3;w=600
 TokenBucket\FixedWindow "export";q=50;w=86400
 TokenBucket "search_batch";q=30;w=60

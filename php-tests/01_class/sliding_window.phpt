@@ -168,16 +168,16 @@ var_dump($window instanceof Limiter, $window, new SlidingWindow(new ArrayStorage
 --EXPECTF--
 shm:
 11 11 10 00 00 00 11 11 10 00 00 00 11 11 
-{"accepted":true,"limit":5,"remaining_tokens":0,"retry_after":0,"reset_after":6,"wait":0,"degraded":false,"would_deny":false} [1,0]
-{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":4,"reset_after":6,"wait":0,"degraded":false,"would_deny":true} [0,4]
-{"accepted":true,"limit":5,"remaining_tokens":5,"retry_after":0,"reset_after":0,"wait":0,"degraded":false,"would_deny":false} [0,0]
-{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":4.249999999,"reset_after":6,"wait":0,"degraded":false,"would_deny":true} [0,5]
+{"accepted":true,"limit":5,"remaining_tokens":0,"retry_after":0,"reset_after":6,"wait":0,"degraded":false,"would_deny":false,"exempt":false} [1,0]
+{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":4,"reset_after":6,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,4]
+{"accepted":true,"limit":5,"remaining_tokens":5,"retry_after":0,"reset_after":0,"wait":0,"degraded":false,"would_deny":false,"exempt":false} [0,0]
+{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":4.249999999,"reset_after":6,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,5]
 0 4.249999999 4.499999999 5.999999999 6 6 INF
 010 0
 1111100000111110
 [true,false,true,false,true,false] 0
 2 4 5, 5 0, [true,false] 3 6 [false,false,false,false] 5
-{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":2.5,"reset_after":2.5,"wait":0,"degraded":false,"would_deny":true} [0,3]
+{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":2.5,"reset_after":2.5,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,3]
 0111110 111110
 {"RateLimit-Policy":"\"login\";q=5;w=6","RateLimit":"\"login\";r=0;t=6","Retry-After":"6"}
 0 6 111110 111110
@@ -186,19 +186,19 @@ shm:
 0111110 0
 [true,false,true,false] 126230400 1024 1010
 [true,false,false] 6 1 3 5 sliding 60 6 1 3 5 5 0 2 4 [true,true,false] 6 1 3 5 [["sliding"],4,0] 6 0 3 5 11110 110 1 0 00 1 0
-1111 {"accepted":true,"limit":2,"remaining_tokens":0,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":true} [1,0]
+1111 {"accepted":true,"limit":2,"remaining_tokens":0,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [1,0]
 array:
 11 11 10 00 00 00 11 11 10 00 00 00 11 11 
-{"accepted":true,"limit":5,"remaining_tokens":0,"retry_after":0,"reset_after":6,"wait":0,"degraded":false,"would_deny":false} [1,0]
-{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":4,"reset_after":6,"wait":0,"degraded":false,"would_deny":true} [0,4]
-{"accepted":true,"limit":5,"remaining_tokens":5,"retry_after":0,"reset_after":0,"wait":0,"degraded":false,"would_deny":false} [0,0]
-{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":4.249999999,"reset_after":6,"wait":0,"degraded":false,"would_deny":true} [0,5]
+{"accepted":true,"limit":5,"remaining_tokens":0,"retry_after":0,"reset_after":6,"wait":0,"degraded":false,"would_deny":false,"exempt":false} [1,0]
+{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":4,"reset_after":6,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,4]
+{"accepted":true,"limit":5,"remaining_tokens":5,"retry_after":0,"reset_after":0,"wait":0,"degraded":false,"would_deny":false,"exempt":false} [0,0]
+{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":4.249999999,"reset_after":6,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,5]
 0 4.249999999 4.499999999 5.999999999 6 6 INF
 010 0
 1111100000111110
 [true,false,true,false,true,false] 0
 2 4 5, 5 0, [true,false] 3 6 [false,false,false,false] 5
-{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":2.5,"reset_after":2.5,"wait":0,"degraded":false,"would_deny":true} [0,3]
+{"accepted":false,"limit":5,"remaining_tokens":0,"retry_after":2.5,"reset_after":2.5,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [0,3]
 0111110 111110
 {"RateLimit-Policy":"\"login\";q=5;w=6","RateLimit":"\"login\";r=0;t=6","Retry-After":"6"}
 0 6 111110 111110
@@ -207,7 +207,7 @@ array:
 0000000 5
 [true,false,true,false] 126230400 1024 1010
 [true,false,false] 6 1 3 5 sliding 60 6 1 3 5 5 0 2 4 [true,true,false] 6 1 3 5 [["sliding"],4,0] 6 0 3 5 11110 110 1 0 00 1 0
-1111 {"accepted":true,"limit":2,"remaining_tokens":0,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":true} [1,0]
+1111 {"accepted":true,"limit":2,"remaining_tokens":0,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [1,0]
 login {"checked":246,"accepted":146,"denied":100,"would_deny":0} login:192.0.2.1
 dry {"checked":10,"accepted":10,"denied":0,"would_deny":6} {"dry:x":6}
 bool(true)

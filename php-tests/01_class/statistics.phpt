@@ -116,7 +116,7 @@ thrown(fn () => statistics([]));
 array(0) {
 }
 "login": 9 3 6 0 0 0 0 {"login:192.0.2.1":6}
-checked accepted denied would_deny errors busy degraded evictions most_denied
+checked accepted denied would_deny errors busy degraded evictions exempt most_denied
 "login": 11 4 7 0 0 0 0 {"login:192.0.2.1":6,"login:198.51.100.7":1}
 "": 3 3 0 0 0 0 0 []
 "user": 1 0 1 0 0 0 0 {"4711":1}

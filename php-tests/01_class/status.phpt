@@ -73,15 +73,15 @@ echo $show(statistics()['network']['most_denied']);
 --EXPECT--
 version shared_memory_errors likely_mistakes limits last_hour denials blocked limits_file named_limits tables servers directives
 [true,[],[],[]]
-far: {"algorithm":"token_bucket","limit":1,"interval":1,"storage":"redis://***@127.0.0.1:1","enforce":true,"on_error":"closed","limited":null}
+far: {"algorithm":"token_bucket","limit":1,"interval":1,"except":null,"clients":null,"storage":"redis://***@127.0.0.1:1","enforce":true,"on_error":"closed","limited":null}
 login: {"all":["network","user"]}
-network: {"algorithm":"token_bucket","limit":3,"interval":60,"storage":null,"enforce":true,"on_error":"fallback","limited":{"12":10,"blocked":3600}}
-user: {"algorithm":"sliding_window","limit":1,"interval":9.5,"storage":null,"enforce":false,"on_error":"fallback","limited":{"eve":9.5}}
+network: {"algorithm":"token_bucket","limit":3,"interval":60,"except":null,"clients":null,"storage":null,"enforce":true,"on_error":"fallback","limited":{"12":10,"blocked":3600}}
+user: {"algorithm":"sliding_window","limit":1,"interval":9.5,"except":null,"clients":null,"storage":null,"enforce":false,"on_error":"fallback","limited":{"eve":9.5}}
 {"blocked":3500}
 bool(true)
-{"name":"main","holds":"buckets","path":"main.v11","bytes":8388608,"slots":524032,"used":7,"evictions":0,"denied_newcomers":0}
-{"name":"main","holds":"permits","path":"main.permits.v11","bytes":1048576,"slots":65280,"used":1,"evictions":0,"denied_newcomers":0}
-{"name":"other","holds":"buckets","path":"other.v11","bytes":8388608,"slots":524032,"used":1,"evictions":0,"denied_newcomers":0}
+{"name":"main","holds":"buckets","path":"main.v12","bytes":8388608,"slots":524032,"used":7,"evictions":0,"denied_newcomers":0}
+{"name":"main","holds":"permits","path":"main.permits.v12","bytes":1048576,"slots":65280,"used":1,"evictions":0,"denied_newcomers":0}
+{"name":"other","holds":"buckets","path":"other.v12","bytes":8388608,"slots":524032,"used":1,"evictions":0,"denied_newcomers":0}
 0 permits held
 {"token_bucket.storage":"shm:main","token_bucket.prefix":"shop:","token_bucket.on_error":"fallback","token_bucket.enforce":"1","token_bucket.lease":"0","token_bucket.timeout_ms":"50","token_bucket.connect_timeout_ms":"100","token_bucket.deny_cache":"1","token_bucket.track_identifiers":"1","token_bucket.warn_of_mistakes":"1","token_bucket.shm_size":"8M","token_bucket.shm_path":"status","token_bucket.limits":"status.limits.ini","token_bucket.test_clock":"1"}
 redis://***@127.0.0.1/2?prefix=x
@@ -116,6 +116,11 @@ token_bucket_degraded_total{prefix="blog:",limit="odd\"\\\n"} 0
 token_bucket_degraded_total{prefix="shop:",limit="*"} 0
 token_bucket_degraded_total{prefix="shop:",limit="network"} 0
 token_bucket_degraded_total{prefix="shop:",limit="user"} 0
+token_bucket_exempt_total{prefix="blog:",limit="*"} 0
+token_bucket_exempt_total{prefix="blog:",limit="odd\"\\\n"} 0
+token_bucket_exempt_total{prefix="shop:",limit="*"} 0
+token_bucket_exempt_total{prefix="shop:",limit="network"} 0
+token_bucket_exempt_total{prefix="shop:",limit="user"} 0
 token_bucket_evictions_total{prefix="blog:",limit="*"} 0
 token_bucket_evictions_total{prefix="blog:",limit="odd\"\\\n"} 0
 token_bucket_evictions_total{prefix="shop:",limit="*"} 0

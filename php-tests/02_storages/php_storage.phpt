@@ -95,7 +95,7 @@ bool(true)
 bool(true)
 bool(false)
 int(0)
-[{"accepted":false,"limit":10,"remaining_tokens":0,"retry_after":2,"reset_after":20,"wait":0,"degraded":false,"would_deny":true},{"accepted":true,"limit":10,"remaining_tokens":0,"retry_after":0,"reset_after":20,"wait":0,"degraded":false,"would_deny":false},{"accepted":false,"limit":10,"remaining_tokens":0,"retry_after":null,"reset_after":20,"wait":0,"degraded":false,"would_deny":true}]
+[{"accepted":false,"limit":10,"remaining_tokens":0,"retry_after":2,"reset_after":20,"wait":0,"degraded":false,"would_deny":true,"exempt":false},{"accepted":true,"limit":10,"remaining_tokens":0,"retry_after":0,"reset_after":20,"wait":0,"degraded":false,"would_deny":false,"exempt":false},{"accepted":false,"limit":10,"remaining_tokens":0,"retry_after":null,"reset_after":20,"wait":0,"degraded":false,"would_deny":true,"exempt":false}]
 int(1000)
 bool(true)
 bool(true)

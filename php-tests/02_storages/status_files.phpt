@@ -20,7 +20,7 @@ $names = fn (): string => json_encode(array_map(fn (array $table): string => "$t
 echo $names(), "\n";
 
 // A table of permits that comes and goes while two processes ask.
-$file = "$folder/default.permits.v11";
+$file = "$folder/default.permits.v12";
 rename($file, "$folder/kept");
 $children = [];
 for ($i = 0; $i < 2; $i++) {
@@ -47,18 +47,18 @@ echo "$made files made\n";
 rename("$folder/kept", $file);
 
 // What is no table.
-foreach (["\e[31mred.v11", "two\nlines.v11", '.v11', '.permits.v11', 'a.b.v11', 'a b.v11', str_repeat('a', 65) . '.v11', "\xff.v11", 'default.v3'] as $name) {
-    copy("$folder/default.v11", "$folder/$name");
+foreach (["\e[31mred.v12", "two\nlines.v12", '.v12', '.permits.v12', 'a.b.v12', 'a b.v12', str_repeat('a', 65) . '.v12', "\xff.v12", 'default.v3'] as $name) {
+    copy("$folder/default.v12", "$folder/$name");
 }
-file_put_contents("$folder/empty.v11", '');
-file_put_contents("$folder/random.v11", random_bytes(1 << 17));
-file_put_contents("$folder/zeros.permits.v11", str_repeat("\0", 1 << 20));
-mkdir("$folder/folder.v11");
-posix_mkfifo("$folder/fifo.v11", 0600);
-symlink('default.v11', "$folder/link.v11");
-symlink("$folder/nothing.v11", "$folder/dangling.v11");
-copy("$folder/default.v11", "$folder/shown.v11");
-chmod("$folder/shown.v11", 0644);
+file_put_contents("$folder/empty.v12", '');
+file_put_contents("$folder/random.v12", random_bytes(1 << 17));
+file_put_contents("$folder/zeros.permits.v12", str_repeat("\0", 1 << 20));
+mkdir("$folder/folder.v12");
+posix_mkfifo("$folder/fifo.v12", 0600);
+symlink('default.v12', "$folder/link.v12");
+symlink("$folder/nothing.v12", "$folder/dangling.v12");
+copy("$folder/default.v12", "$folder/shown.v12");
+chmod("$folder/shown.v12", 0644);
 echo $names(), ' ', preg_match_all('/^token_bucket_table_slots\{/m', prometheus()), "\n";
 foreach (status()['shared_memory_errors'] as $error) {
     echo str_replace("$folder/", '', $error), "\n";
@@ -68,8 +68,8 @@ foreach (status()['shared_memory_errors'] as $error) {
 ["default buckets 1","default permits 1"]
 0 files made
 ["default buckets 1","default permits 1"] 2
-Shared memory dangling.v11 is a symbolic link; remove it
-Shared memory fifo.v11 is not a regular file; remove it
-Cannot open shared memory folder.v11: Is a directory (os error 21)
-Shared memory link.v11 is a symbolic link; remove it
-Shared memory shown.v11 is open to other users; remove it
+Shared memory dangling.v12 is a symbolic link; remove it
+Shared memory fifo.v12 is not a regular file; remove it
+Cannot open shared memory folder.v12: Is a directory (os error 21)
+Shared memory link.v12 is a symbolic link; remove it
+Shared memory shown.v12 is open to other users; remove it

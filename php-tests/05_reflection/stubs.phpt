@@ -141,4 +141,4 @@ echo count(array_filter($files)), " classes, ", count($files), " stubs\n";
 ?>
 --EXPECT--
 to extend: TokenBucket
-23 classes, 35 stubs
+23 classes, 36 stubs

@@ -35,5 +35,5 @@ value: left 3
 memory: left 4
 memory: left 3
 first: left 2
-default.v11
-mine.v11
+default.v12
+mine.v12

@@ -54,7 +54,8 @@ final class Client
             'flood' => ['id' => "flood$word:$this->number-$n", 'tries' => 6, 'capacity' => 5, 'rate' => 1, 'flood' => 1],
             'blocker' => ['id' => "blocked$word:$this->number-$n", 'tries' => 3, 'capacity' => 100, 'rate' => 20, 'block' => 1],
             'honest' => ['id' => "honest$word:$this->number-" . mt_rand(1, 20), 'tries' => 1, 'capacity' => 100, 'rate' => 20],
-            'guest' => ['permits' => PERMITS],
+            // Half of them leave a permit to the others.
+            'guest' => ['permits' => PERMITS, 'leave' => mt_rand(0, 1)],
             'control' => $n % 10 === 0 ? ['sleep' => 1_000 * TIMEOUT_MS] : ['ping' => $this->control],
         };
         try {

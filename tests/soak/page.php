@@ -72,7 +72,7 @@ if (isset($_GET['ping'])) {
 }
 
 if (isset($_GET['permits'])) {
-    $permit = (new TokenBucket\ConcurrencyLimit($_GET['dsn'], 'soak', $_GET['permits'], 2.0))->acquire();
+    $permit = (new TokenBucket\ConcurrencyLimit($_GET['dsn'], 'soak', $_GET['permits'], 2.0))->acquire((int) $_GET['leave']);
     // As many files as permits: a holder of a permit finds one that is not locked. The kernel frees a lock with its process.
     // A process that is being killed loses its permit and its lock one after the other, so the files are tried again.
     for ($try = 0, $lock = null; $permit && !$lock && $try < 5 * $_GET['permits']; $try++) {

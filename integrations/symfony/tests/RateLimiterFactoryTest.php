@@ -51,7 +51,7 @@ final class RateLimiterFactoryTest extends FrozenTime
 
     public function testAKeyInAnExemptNetworkHasNoLimit(): void
     {
-        $factory = new RateLimiterFactory(self::FIXED, null, null, 'array:', '', ['10.0.0.0/8', '2001:db8::/32']);
+        $factory = new RateLimiterFactory(['id' => 'exempt'] + self::FIXED, null, null, 'array:', '', ['10.0.0.0/8', '2001:db8::/32']);
         foreach (['10.1.2.3', '2001:db8:1:2::/64'] as $key) {
             self::assertInstanceOf(NoLimiter::class, $factory->create($key));
         }
@@ -61,7 +61,7 @@ final class RateLimiterFactoryTest extends FrozenTime
             $factory->create($key)->reset();
         }
         $this->expectException(\ValueError::class);
-        new RateLimiterFactory(self::FIXED, null, null, 'array:', '', ['10.0.0.0/33']);
+        new RateLimiterFactory(['id' => 'exempt'] + self::FIXED, null, null, 'array:', '', ['10.0.0.0/33']);
     }
 
     public function testAKeyMayBeOfAnyLength(): void

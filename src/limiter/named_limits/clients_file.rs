@@ -60,6 +60,7 @@ fn parse_terms(text: &str) -> Option<Terms> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn message(text: &str) -> String {
         let FileError { line, message } = read(text.as_bytes()).err().unwrap();
@@ -108,5 +109,19 @@ mod tests {
         assert_eq!(read(b"a = 1\n\xff = 1").err().unwrap().line, 2);
         let many: String = (0..=100_000).map(|n| format!("c{n} = 1\n")).collect();
         assert_eq!(message(&many), "line 100001: must have at most 100000 clients");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_a_panic(text: Vec<u8>, like in "([0-9a-f:./\"=; \n#]{0,9}(= ?(none|[0-9]{1,3}))?\n){0,9}") {
+            for text in [text.as_slice(), like.as_bytes()] {
+                if let Ok(clients) = read(text) {
+                    for client in text.split(|byte| b"=\n ".contains(byte)) {
+                        let _ = clients.find(client);
+                    }
+                    prop_assert_eq!(clients.lines().count(), clients.count());
+                }
+            }
+        }
     }
 }
