@@ -79,7 +79,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     let name = parse_name_at(call, NAME_POSITION)?;
     let arguments = LimitArguments::Calendar { limit: hits, calendar };
     let identifier = call.identifier(2)?;
-    call.construct(LimiterObject::new(backend, identifier, limit, arguments, name, false));
+    call.construct(LimiterObject::new(backend, identifier, limit, arguments, name));
     Ok(())
 }
 

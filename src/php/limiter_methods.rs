@@ -69,13 +69,13 @@ pub fn consume(call: &Call) -> Result<(), Thrown> {
     call.return_bool(admitted)
 }
 
-/// Takes tokens from a limit that leaves some, or on a storage written in PHP.
+/// Takes tokens from a limit that leaves some or does not hold, or on a storage written in PHP.
 #[cold]
 fn consume_unusual(call: &Call, cost: u64) -> Result<bool, Thrown> {
     let decided = call.try_with_this(|this: &LimiterObject| {
-        let Backend::Leaving(low) = &this.backend else { return Ok(None) };
-        let op = Op::take(cost, low.leave);
-        Ok(Some(this.admits(&low.limiter, this.limit("consume")?, &op)?))
+        let Backend::Special(special) = &this.backend else { return Ok(None) };
+        let op = Op::take(cost, special.leave);
+        Ok(Some(this.admits(&special.limiter, this.limit("consume")?, &op)?))
     })?;
     match decided {
         Some(admitted) => admitted.deliver(),
@@ -218,9 +218,9 @@ fn leaving<'a>(
 ) -> Result<(&'a Rc<Limiter>, Option<Op>), Thrown> {
     match backend {
         Backend::Native(limiter) => Ok((limiter, Some(op.leaving(leave)))),
-        Backend::Leaving(low) => match op {
-            Op::Reserve { .. } => Err(throw_no_reservation()),
-            op => Ok((&low.limiter, Some(op.leaving(leave.max(low.leave))))),
+        Backend::Special(special) => match op {
+            Op::Reserve { .. } if special.leave > 0 => Err(throw_no_reservation()),
+            op => Ok((&special.limiter, Some(op.leaving(leave.max(special.leave))))),
         },
         Backend::Php(..) => Err(throw_unsupported(method)),
     }

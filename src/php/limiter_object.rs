@@ -34,8 +34,6 @@ pub struct LimiterObject {
     name: Option<SharedString>,
     key_hash: Cell<KeyHash>,
     record: Cell<RecordHandle>,
-    /// Whether the operator's file exempts the client from the limit.
-    pub is_exempt: bool,
     /// The `key()` of a class in PHP that overrides ours.
     pub overridden_key: Option<NonNull<ffi::zend_function>>,
 }
@@ -100,7 +98,7 @@ impl Native for LimiterObject {
 
     fn gc_roots(&self) -> &[Zval] {
         match &self.backend {
-            Backend::Native(_) | Backend::Leaving(_) => &[],
+            Backend::Native(_) | Backend::Special(_) => &[],
             Backend::Php(storage) => std::slice::from_ref(&**storage),
         }
     }
@@ -114,7 +112,6 @@ impl LimiterObject {
         limit: Rc<Limit>,
         arguments: LimitArguments,
         name: Option<SharedString>,
-        is_exempt: bool,
     ) -> Self {
         Self {
             backend,
@@ -124,7 +121,6 @@ impl LimiterObject {
             name,
             key_hash: Cell::default(),
             record: Cell::default(),
-            is_exempt,
             overridden_key: None,
         }
     }
@@ -146,7 +142,6 @@ impl LimiterObject {
             name: parse_name(call)?,
             key_hash: Cell::default(),
             record: Cell::default(),
-            is_exempt: false,
             overridden_key: None,
         })
     }
@@ -179,6 +174,12 @@ impl LimiterObject {
         self.name.as_ref().map(SharedString::as_bytes)
     }
 
+    /// Whether the operator's file exempts the client from the limit.
+    #[inline(always)]
+    pub fn is_exempt(&self) -> bool {
+        matches!(&self.backend, Backend::Special(special) if special.is_exempt)
+    }
+
     /// The context of a call on the object's own identifier.
     #[inline(always)]
     pub fn context(&self) -> CallContext<'_> {
@@ -188,7 +189,7 @@ impl LimiterObject {
             name: self.name(),
             key_hash: &self.key_hash,
             record: &self.record,
-            is_exempt: self.is_exempt,
+            is_exempt: self.is_exempt(),
         }
     }
 
@@ -233,7 +234,7 @@ impl LimiterObject {
     pub fn limiter(&self, method: &str) -> Result<&Limiter, Thrown> {
         match &self.backend {
             Backend::Native(limiter) => Ok(limiter),
-            Backend::Leaving(low) => Ok(&low.limiter),
+            Backend::Special(special) => Ok(&special.limiter),
             Backend::Php(..) => Err(throw_unsupported(method)),
         }
     }

@@ -117,7 +117,7 @@ impl Part {
     fn from_object(value: &LimiterObject, n: u32) -> Result<Self, Thrown> {
         let (limiter, leave) = match &value.backend {
             Backend::Native(limiter) => (limiter, 0),
-            Backend::Leaving(low) => (&low.limiter, low.leave),
+            Backend::Special(special) => (&special.limiter, special.leave),
             Backend::Php(..) => {
                 return Err(value_error(
                     n,
@@ -138,7 +138,7 @@ impl Part {
             limit: Rc::clone(limit),
             arguments: value.arguments.clone(),
             leave,
-            is_exempt: value.is_exempt,
+            is_exempt: value.is_exempt(),
             key_hash: Cell::default(),
             record: Cell::default(),
         })

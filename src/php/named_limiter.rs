@@ -11,7 +11,7 @@ use super::globals::GLOBALS;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::limiter_set::{LimiterSet, Part, SetKind};
 use super::limits_in_force::look_at_file;
-use super::storage_argument::{Backend, Leaving};
+use super::storage_argument::{Backend, Special};
 use super::{calendar, calendar_window, interval_limit, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
@@ -94,12 +94,12 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
             let identifier = identifier(named, client)?;
             let limiter = GLOBALS.get().limiter_for(named)?;
             let backend = match named.leave {
-                0 => Backend::Native(limiter),
-                leave => Backend::Leaving(Box::new(Leaving { limiter, leave })),
+                0 if !is_exempt => Backend::Native(limiter),
+                leave => Backend::Special(Box::new(Special { limiter, leave, is_exempt })),
             };
             let OneLimit { limit, arguments, class } = one_limit(&rule)?;
             let name = call.non_null(1).and_then(SharedString::from_zval);
-            let object = LimiterObject::new(backend, identifier, limit, arguments, name, is_exempt);
+            let object = LimiterObject::new(backend, identifier, limit, arguments, name);
             call.return_new(class, object)
         }
         (Rule::All(members), list) => call.return_new(
