@@ -15,12 +15,14 @@ if [ -z "${TB_FIREWALL_FOLDER-}" ]; then
     trap 'exit 130' INT TERM
     chmod 755 "$folder"
     ip -n "$server" link add web type veth peer name out netns "$client"
-    for address in 198.51.100.1/24 2001:db8:1:1::1/64; do
-        ip -n "$server" address add "$address" dev web nodad
-    done
+    ip -n "$server" address add 198.51.100.1/24 dev web
+    ip -n "$server" address add 2001:db8:1:1::1/64 dev web nodad
     # Clients are 7, 8 and 9 of IPv4, and a network of IPv6 each.
-    for address in 198.51.100.7/24 198.51.100.8/24 198.51.100.9/24 2001:db8:1:7::a/128 2001:db8:1:7::b/128 2001:db8:1:8::a/128; do
-        ip -n "$client" address add "$address" dev out nodad
+    for number in 7 8 9; do
+        ip -n "$client" address add "198.51.100.$number/24" dev out
+    done
+    for address in 2001:db8:1:7::a 2001:db8:1:7::b 2001:db8:1:8::a; do
+        ip -n "$client" address add "$address/128" dev out nodad
     done
     for namespace in "$server" "$client"; do
         ip -n "$namespace" link set lo up

@@ -91,7 +91,7 @@ final class BlockedClients
      * So many of them, those that an earlier run has listed first, then those denied most often; none in the network of another. A firewall
      * keeps those of an earlier run from calling, so their counts do not grow. Says how many were left out.
      *
-     * @return list<BlockedClient> the largest network first
+     * @return list<BlockedClient>
      */
     public function list(int $most): array
     {
@@ -99,23 +99,23 @@ final class BlockedClients
         uasort($this->found, static fn (BlockedClient $a, BlockedClient $b): int => $rank($b) <=> $rank($a));
         $clients = array_slice(array_values($this->found), 0, $most);
         $this->leaveOut('beyond --count', count($this->found) - count($clients));
-        usort($clients, static fn (BlockedClient $a, BlockedClient $b): int => $a->network->bits <=> $b->network->bits);
-        $larger = [];
-        $kept = [];
+        $networks = [];
         foreach ($clients as $client) {
-            $family = $client->network->isIpv4() ? 4 : 6;
-            foreach (array_keys($larger[$family] ?? []) as $bits) {
-                if (isset($larger[$family][$bits][$client->network->shortened($bits)->text()])) {
-                    continue 2;
+            $networks[$client->network->isIpv4()][$client->network->bits][$client->network->text()] = true;
+        }
+        $is_in_another = static function (Network $network) use ($networks): bool {
+            foreach ($networks[$network->isIpv4()] as $bits => $texts) {
+                if ($bits < $network->bits && isset($texts[$network->shortened($bits)->text()])) {
+                    return true;
                 }
             }
-            $larger[$family][$client->network->bits][$client->network->text()] = true;
-            $kept[] = $client;
-        }
+            return false;
+        };
+        $clients = array_values(array_filter($clients, static fn (BlockedClient $client): bool => !$is_in_another($client->network)));
         foreach (array_filter($this->left_out) as $reason => $count) {
             self::warn('clients left out: ' . number_format($count) . " $reason");
         }
-        return $kept;
+        return $clients;
     }
 
     /**

@@ -30,8 +30,8 @@ enum BlockedFormat: string
             self::Plain => self::lines($clients, static fn (BlockedClient $client): string => "{$client->network->text()} $client->seconds"),
             self::Nft => self::nft($clients),
             self::Haproxy => self::haproxy($clients),
-            self::Crowdsec => "duration,reason,scope,value\n" . self::lines($clients, static fn (BlockedClient $client): string => "{$client->seconds}s,token_bucket,"
-                . (str_contains($client->network->text(), '/') ? 'range' : 'ip') . ",{$client->network->text()}"),
+            self::Crowdsec => "duration,reason,scope,value\n" . self::lines($clients, static fn (BlockedClient $client): string
+                => "{$client->seconds}s,token_bucket," . (str_contains($client->network->text(), '/') ? 'range' : 'ip') . ",{$client->network->text()}"),
         };
     }
 
@@ -71,8 +71,9 @@ enum BlockedFormat: string
      */
     private static function haproxy(array $clients): string
     {
+        usort($clients, static fn (BlockedClient $a, BlockedClient $b): int => $b->network->bits <=> $a->network->bits);
         // Without "prompt" HAProxy reads one line.
-        return "prompt\nclear table token_bucket\n" . self::lines(array_reverse($clients), static fn (BlockedClient $client): string => 'set table token_bucket key '
+        return "prompt\nclear table token_bucket\n" . self::lines($clients, static fn (BlockedClient $client): string => 'set table token_bucket key '
             . ($client->network->isIpv4() ? self::IPV4_IN_IPV6 : '') . "{$client->network->address()} data.gpt0 {$client->network->bits}");
     }
 

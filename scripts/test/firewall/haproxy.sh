@@ -40,4 +40,4 @@ update_haproxy
 expect 200 198.51.100.9 "after its block was lifted" 81
 expect refused 2001:db8:1:8::a "still blocked" 81
 kill "$haproxy_pid"
-wait "$haproxy_pid" || true
+wait "$haproxy_pid" 2>/dev/null || true
