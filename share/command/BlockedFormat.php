@@ -31,7 +31,7 @@ enum BlockedFormat: string
             self::Nft => self::nft($clients),
             self::Haproxy => self::haproxy($clients),
             self::Crowdsec => "duration,reason,scope,value\n" . self::lines($clients, static fn (BlockedClient $client): string
-                => "{$client->seconds}s,token_bucket," . (str_contains($client->network->text(), '/') ? 'range' : 'ip') . ",{$client->network->text()}"),
+                => "{$client->seconds}s,token_bucket," . (str_contains($client->network->text(), '/') ? 'Range' : 'Ip') . ",{$client->network->text()}"),
         };
     }
 

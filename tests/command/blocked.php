@@ -88,7 +88,7 @@ check('a block that is lifted is listed no longer', listed('search', '--last', $
 $outputs = [
     'nft' => "flush set inet token_bucket blocked4\nflush set inet token_bucket blocked6\nadd element inet token_bucket blocked4 {\n198.51.100.7 timeout 9s,\n}\nadd element inet token_bucket blocked6 {\n2001:db8:1:2::/64 timeout 9s,\n}\n",
     'haproxy' => "prompt\nclear table token_bucket\nset table token_bucket key 2001:db8:1:2:: data.gpt0 64\nset table token_bucket key ::ffff:198.51.100.7 data.gpt0 32\n",
-    'crowdsec' => "duration,reason,scope,value\n9s,token_bucket,range,2001:db8:1:2::/64\n9s,token_bucket,ip,198.51.100.7\n",
+    'crowdsec' => "duration,reason,scope,value\n9s,token_bucket,Range,2001:db8:1:2::/64\n9s,token_bucket,Ip,198.51.100.7\n",
 ];
 foreach ($outputs as $format => $expected) {
     $result = run(['blocked', 'search', '--format', $format, '--direct', '--max-time', '9']);
@@ -97,7 +97,7 @@ foreach ($outputs as $format => $expected) {
     check("$format.lines has each line of it", preg_grep($lines, explode("\n", rtrim($expected)), PREG_GREP_INVERT) === []);
     foreach (['0.0.0.0/0 timeout 9s,', '198.51.0.0/16 timeout 9s,', '::/0 timeout 9s,', '2001:db8::/32 timeout 9s,', '198.51.100.7 timeout 0s,', '198.51.100.7 timeout 3601s,', '198.51.100.7,', '198.51.100.1-198.51.100.9 timeout 9s,',
         'flush ruleset', '198.51.100.7 timeout 9s, } ; flush ruleset', 'include "/etc/passwd"', 'add element inet filter x {', 'flush set inet filter x', 'clear table www', 'set server www/a state maint', 'set table token_bucket key :: data.gpt0 0',
-        'set table token_bucket key ::1 data.gpt0 64; shutdown frontend www', '9s,token_bucket,range,0.0.0.0/0', '9999h,token_bucket,ip,198.51.100.7', '9s,token_bucket,country,FR', ''] as $line) {
+        'set table token_bucket key ::1 data.gpt0 64; shutdown frontend www', '9s,token_bucket,Range,0.0.0.0/0', '9999h,token_bucket,Ip,198.51.100.7', '9s,token_bucket,Country,FR', ''] as $line) {
         check("$format.lines has no \"$line\"", preg_match($lines, $line) === 0);
     }
 }
