@@ -27,11 +27,13 @@ final class BlockedClients
 
     /** @var array<string, true> the texts of what an earlier run has listed */
     private array $last;
+    /** @var array{limits: array<string, mixed>, named_limits: array<string, array<string, mixed>>, ...} */
+    private array $status;
 
     /**
      * @param list<Network> $last what an earlier run has listed
      *
-     * @throws CommandError if identifiers are not kept
+     * @throws CommandError if it cannot be known who is blocked: shared memory, the file of limits or a directive is wrong
      */
     public function __construct(
         private int $min_denials,
@@ -42,6 +44,12 @@ final class BlockedClients
         if (ini_get('token_bucket.track_identifiers') === '0') {
             throw new CommandError('token_bucket.track_identifiers must be 1; it is 0, so no client is known by its address');
         }
+        $status = status();
+        $errors = [...$status['shared_memory_errors'], ...(array) ($status['limits_file']['error'] ?? [])];
+        if ($errors !== []) {
+            throw new CommandError($errors[0]);
+        }
+        $this->status = $status;
         $this->last = array_fill_keys(array_map(static fn (Network $network): string => $network->text(), $last), true);
     }
 
@@ -53,16 +61,15 @@ final class BlockedClients
      */
     public function add(string $name): void
     {
-        $status = status();
-        $rule = $status['named_limits'][$name] ?? null;
+        $rule = $this->status['named_limits'][$name] ?? null;
         if (isset($rule['all']) || isset($rule['first'])) {
             throw new UsageError(Text::printable($name) . ' is a set: name the limits in it whose clients are addresses, of ' . implode(', ', array_map(Text::printable(...), $rule['all'] ?? $rule['first'])));
         }
         if (isset($rule['lifetime'])) {
             throw new UsageError(Text::printable($name) . ' has permits, which cannot be blocked');
         }
-        if (!NamedLimit::isKnown($status, $name)) {
-            $nearest = Suggestion::nearest($name, NamedLimit::names($status));
+        if (!NamedLimit::isKnown($this->status, $name)) {
+            $nearest = Suggestion::nearest($name, NamedLimit::names($this->status));
             self::warn('no call was counted for ' . Text::printable($name) . ($nearest === null ? '' : "; did you mean $nearest?"));
             return;
         }
