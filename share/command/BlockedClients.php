@@ -62,8 +62,9 @@ final class BlockedClients
     public function add(string $name): void
     {
         $rule = $this->status['named_limits'][$name] ?? null;
-        if (isset($rule['all']) || isset($rule['first'])) {
-            throw new UsageError(Text::printable($name) . ' is a set: name the limits in it whose clients are addresses, of ' . implode(', ', array_map(Text::printable(...), $rule['all'] ?? $rule['first'])));
+        $limits = $rule['all'] ?? $rule['first'] ?? null;
+        if ($limits !== null) {
+            throw new UsageError(Text::printable($name) . ' is a set: name the limits in it whose clients are addresses, of ' . implode(', ', array_map(Text::printable(...), $limits)));
         }
         if (isset($rule['lifetime'])) {
             throw new UsageError(Text::printable($name) . ' has permits, which cannot be blocked');
@@ -88,7 +89,7 @@ final class BlockedClients
             }
             $seconds = self::secondsLeft($rule === null ? null : $name, $before, (string) $client);
             $other = $this->found[$client] ?? null;
-            if ($seconds !== null && $seconds > ($other?->seconds ?? 0)) {
+            if ($seconds !== null && $seconds > ($other->seconds ?? 0)) {
                 $this->found[$client] = new BlockedClient($network, $name, (int) ceil(min($seconds, $this->most_seconds)), $count);
             }
         }
@@ -108,10 +109,10 @@ final class BlockedClients
         $this->leaveOut('beyond --count', count($this->found) - count($clients));
         $networks = [];
         foreach ($clients as $client) {
-            $networks[$client->network->isIpv4()][$client->network->bits][$client->network->text()] = true;
+            $networks[$client->network->bits][$client->network->text()] = true;
         }
         $is_in_another = static function (Network $network) use ($networks): bool {
-            foreach ($networks[$network->isIpv4()] as $bits => $texts) {
+            foreach ($networks as $bits => $texts) {
                 if ($bits < $network->bits && isset($texts[$network->shortened($bits)->text()])) {
                     return true;
                 }

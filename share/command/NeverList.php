@@ -58,7 +58,7 @@ final class NeverList
         $interfaces = net_get_interfaces();
         $addresses = [];
         foreach ($interfaces === false ? throw new CommandError("the addresses of this host's interfaces cannot be read") : $interfaces as $interface) {
-            foreach ($interface['unicast'] ?? [] as $unicast) {
+            foreach ($interface['unicast'] as $unicast) {
                 // An interface may have an entry without an address; one of IPv6 may have a zone.
                 $address = (string) strtok($unicast['address'] ?? '', '%');
                 array_push($addresses, ...($address === '' ? [] : [$address]));
