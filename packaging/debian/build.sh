@@ -88,6 +88,7 @@ Architecture: $architecture
 Maintainer: $maintainer
 Installed-Size: $size
 Depends: php-common (>= 2:69~), php$php_version-common, php$php_version-cli, phpapi-$("$php_config" --phpapi), $libraries
+Suggests: nftables
 Provides: php-token-bucket
 Conflicts: php-token-bucket
 Replaces: php-token-bucket

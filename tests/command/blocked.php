@@ -42,7 +42,7 @@ function listed(string ...$words): array
 $result = run(['blocked', 'search']);
 check('a limit without a denial blocks nobody', $result === ['code' => 0, 'out' => '', 'err' => ''], $result);
 
-// Who goes on.
+// Clients that go on.
 blocked('search', '198.51.100.7', 10);
 blocked('search', '198.51.100.8', 9);
 blocked('search', '2001:db8:1:2::/64', 30, 5000);
