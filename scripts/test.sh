@@ -42,6 +42,9 @@ scripts/test/prometheus.sh
 step "The command, the status page in Chromium, an event loop, the integrations"
 at_once scripts/test/command.sh scripts/test/page.sh scripts/test/revolt.sh scripts/test-integrations.sh
 
+step "Firewall: nftables and HAProxy, in network namespaces"
+scripts/test/firewall.sh
+
 step "Demo"
 scripts/demo.sh
 

@@ -47,6 +47,12 @@ done
 [ ! -d "$shared/completion" ] || for completion in "$shared"/completion/*.bash; do
     mv "$completion" "$root/usr/share/bash-completion/completions/$(basename "$completion" .bash)"
 done
+# Installed, not enabled: an administrator names the limits first (docs/firewall.md).
+for unit in "$shared"/firewall/*.service "$shared"/firewall/*.timer; do
+    install -D -m 644 "$unit" "$root/usr/lib/systemd/system/${unit##*/}"
+    rm "$unit"
+done
+sed -i 's|/usr/local/share/|/usr/share/|' "$root"/usr/lib/systemd/system/*.service
 find "$root" -type d -empty -delete
 
 compressed CHANGELOG.md "$documents/changelog.gz"
@@ -82,6 +88,7 @@ Architecture: $architecture
 Maintainer: $maintainer
 Installed-Size: $size
 Depends: php-common (>= 2:69~), php$php_version-common, php$php_version-cli, phpapi-$("$php_config" --phpapi), $libraries
+Suggests: nftables
 Provides: php-token-bucket
 Conflicts: php-token-bucket
 Replaces: php-token-bucket

@@ -1,7 +1,8 @@
 # A private php-fpm behind a private nginx, for scripts to source, after php.sh.
 #
 # fpm_start FOLDER DOCUMENT_ROOT starts both and sets $fpm_port; FOLDER holds everything they write. fpm_stop stops
-# them. Both work as root and as an ordinary user. $fpm_directives, if set, has further lines for the pool.
+# them. Both work as root and as an ordinary user. $fpm_directives, if set, has further lines for the pool, $nginx_directives for
+# nginx's server.
 . scripts/servers/free_port.sh
 
 fpm_binary() {
@@ -54,6 +55,7 @@ http {
     scgi_temp_path $fpm_folder/scgi;
     server {
         listen 127.0.0.1:$fpm_port;
+        ${nginx_directives-}
         location / {
             fastcgi_pass unix:$fpm_folder/fpm.sock;
             fastcgi_param SCRIPT_FILENAME $2\$uri;

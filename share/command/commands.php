@@ -41,6 +41,11 @@ return [
         'summary' => 'Lift the block of a client',
         'usage' => 'unblock NAME CLIENT | --identifier ID [--pool FILE]',
     ],
+    'blocked' => [
+        'class' => TokenBucket\Command\Blocked::class,
+        'summary' => 'List blocked clients that go on, for a firewall',
+        'usage' => 'blocked NAME... [--format WHAT] [--never FILE] [--pool FILE]',
+    ],
     'forget' => [
         'class' => TokenBucket\Command\Forget::class,
         'summary' => 'Forget a server that is no longer used',
