@@ -26,14 +26,15 @@ function turn_away(int $seconds): never
     http_response_code(503);
     header("Retry-After: $seconds");
     header('Content-Type: application/problem+json');
-    exit(json_encode(['type' => 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity', 'title' => 'Busy', 'status' => 503]));
+    exit(json_encode(['type' => 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity', 'title' => 'Busy', 'status' => 503], JSON_THROW_ON_ERROR));
 }
 
 // An application looks at its session's cookie here. It must be cheap, and not to be forged.
 function is_member(): bool
 {
-    [$member, $mac] = explode('.', $_COOKIE['member'] ?? '') + [1 => ''];
-    return hash_equals(hash_hmac('sha256', $member, getenv('MEMBER_KEY') ?: 'change me'), $mac);
+    $cookie = $_COOKIE['member'] ?? null;
+    $parts = is_string($cookie) ? explode('.', $cookie) : [];
+    return count($parts) === 2 && hash_equals(hash_hmac('sha256', $parts[0], getenv('MEMBER_KEY') ?: 'change me'), $parts[1]);
 }
 
 $came_at = (float) ($_SERVER['REQUEST_START'] ?? microtime(true));
@@ -42,7 +43,7 @@ if (microtime(true) - $came_at > LONGEST_WAIT) {
 }
 $is_member = is_member();
 // Robots change their addresses, so all visitors share one bucket for each class of pages.
-$class = strtok($_SERVER['SCRIPT_NAME'] ?? '', '?') === '/search.php' ? 'search' : 'page';
+$class = $_SERVER['SCRIPT_NAME'] === '/search.php' ? 'search' : 'page';
 if (!$is_member && !(new TokenBucket('shm:', "visitors:$class", 200, $class === 'search' ? 20 : 100))->consume()) {
     turn_away(5);
 }

@@ -15,7 +15,7 @@ use TokenBucket\ConcurrencyLimit;
 /** Seconds, longer than a row takes: each row renews the permits. */
 const LIFETIME = 30.0;
 
-function refuse(int $status, int $retry_after, string $reason): never
+function send_refusal(int $status, int $retry_after, string $reason): never
 {
     http_response_code($status);
     header("Retry-After: $retry_after");
@@ -32,12 +32,12 @@ if (!is_string($customer) || !preg_match('/^\w{1,32}$/D', $customer)) {
 // The customer's own limit first: a customer's second request takes no place from other customers.
 $own = (new ConcurrencyLimit(null, "report:$customer", 1, LIFETIME, 'report'))->acquire();
 if ($own === null) {
-    refuse(429, 5, 'Your last report is not finished yet.');
+    send_refusal(429, 5, 'Your last report is not finished yet.');
 }
 $shared = (new ConcurrencyLimit(null, 'reports', 3, LIFETIME))->acquire();
 if ($shared === null) {
     // Not the customer's fault. The permit of their own goes back here.
-    refuse(503, 15, 'Many reports are being made. Please come back in a moment.');
+    send_refusal(503, 15, 'Many reports are being made. Please come back in a moment.');
 }
 
 header('Content-Type: text/csv');

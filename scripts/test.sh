@@ -39,11 +39,8 @@ scripts/test/mysql-for-mariadb.sh
 step "Prometheus"
 scripts/test/prometheus.sh
 
-step "The command, the status page in Chromium, an event loop, the integrations"
-at_once scripts/test/command.sh scripts/test/page.sh scripts/test/revolt.sh scripts/test-integrations.sh
-
-step "Firewall: nftables and HAProxy, in network namespaces"
-scripts/test/firewall.sh
+step "The command, the status page in Chromium, an event loop, the integrations; nftables and HAProxy in network namespaces"
+at_once scripts/test/command.sh scripts/test/page.sh scripts/test/revolt.sh scripts/test-integrations.sh scripts/test/firewall.sh
 
 step "Demo"
 scripts/demo.sh

@@ -658,6 +658,14 @@ function mostly_denied(array $minutes): ?string
     return $calls >= MOSTLY_DENIED_CALLS && percent($denied, $calls) > MOSTLY_DENIED_PERCENT ? share($denied, $calls) : null;
 }
 
+/**
+ * @param array{
+ *     limits: array<int|string, array{checked: int, denied: int, would_deny: int, degraded: int, ...}>,
+ *     named_limits: array<int|string, array{enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
+ *     blocked: list<array{name: string, identifier: string|null, algorithm: string, enforced: bool, seconds: float}>,
+ *     ...
+ * } $status
+ */
 function summary(array $status): string
 {
     $total = fn(string $count): int => (int) array_sum(array_column($status['limits'], $count));

@@ -66,7 +66,7 @@ nothing wrong:
 bool(true)
 shared_memory_errors []
 prometheus: 0
-status: limit                         checked       denied   would deny   degraded [0]
+status: limit                         checked       denied   would deny   degraded     exempt [0]
 a directory that others can read:
 Shared memory OWN is open to other users; its mode must be 0700
 shared_memory_errors ["Shared memory OWN is open to other users; its mode must be 0700"]

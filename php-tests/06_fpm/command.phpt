@@ -107,9 +107,9 @@ login_user anna: 97 of 100 left
 $ token-bucket top --pool=FOLDER/fpm.conf
         2  login_network    198.51.100.7                             limited for 1 d 9 h
 $ token-bucket status --pool=FOLDER/fpm.conf
-limit                         checked       denied   would deny   degraded
-login_network                       5            2            0          0
-login_user                          3            0            0          0
+limit                         checked       denied   would deny   degraded     exempt
+login_network                       5            2            0          0          0
+login_user                          3            0            0          0          0
 
 table                            used           of    evictions    no room
 shop                                2      524,032            0          0
@@ -179,7 +179,7 @@ token-bucket: denials takes a NAME, a CLIENT, a NAME and a CLIENT, or none
 See: token-bucket denials --help
 [2]
 $ token-bucket limits chek LIMITS
-token-bucket: limits needs: check FILE
+token-bucket: limits needs: check FILE, or check FILE NAME CLIENT
 See: token-bucket limits --help
 [2]
 $ token-bucket limits check /nowhere
@@ -189,10 +189,10 @@ $ token-bucket limits check LIMITS
 LIMITS: line 2: limit must be a whole number
 [1]
 $ token-bucket status --pool=FOLDER/fpm.conf
-limit                         checked       denied   would deny   degraded
-code                                2            1            0          0
-login_network                       6            2            0          0
-login_user                          5            1            0          0
+limit                         checked       denied   would deny   degraded     exempt
+code                                2            1            0          0          0
+login_network                       6            2            0          0          0
+login_user                          5            1            0          0          0
 
 blocked
 login_user               login_user:eve                           for 11 d 13 h

@@ -59,7 +59,7 @@ $fpms['apart']->request('apart', 'call.php', ['id' => 'a']);
 echo preg_match('~^login .*\b1\b~m', $output) ? 'the pool is seen' : $output, $hints;
 ?>
 --EXPECT--
-limit                         checked       denied   would deny   degraded
+limit                         checked       denied   would deny   degraded     exempt
 (nothing was counted yet)
 token-bucket: the pool apart has token_bucket.shm_path = "PLACE/apart": name it by --pool APART/fpm.conf
 token-bucket: the pool shop has token_bucket.prefix = "shop:": name it by --pool SHOP/fpm.conf

@@ -120,6 +120,10 @@ foreach (array_merge(["$root/README.md"], glob("$root/docs/*.md")) as $file) {
                 array_map(fn (string $name, string $value): string => "$name=$value", $set[1], $set[2]));
         } elseif ($language === 'ini') {
             file_put_contents("$folder/page.ini", $block);
+            // A file of clients is a block of its own, which begins with its name.
+            if (preg_match('/^clients = (\S+)/m', $block, $clients)) {
+                file_put_contents("$folder/$clients[1]", preg_match("/^```\n(; \Q$clients[1]\E.*?)^```/ms", $page, $lines) ? $lines[1] : throw new Exception("$clients[1] is not shown"));
+            }
             preg_match_all('/^\[(.+)\]$/m', $block, $sections);
             $fault = run_php('<?php foreach (' . var_export($sections[1], true) . ' as $name) { TokenBucket\limiter($name, "x")->peek(); }', ["token_bucket.limits=$folder/page.ini"]);
         } else {

@@ -19,7 +19,7 @@ final class ClientTerms
         if ($terms === null) {
             return null;
         }
-        $numbers = $terms['limit'] . ($terms['interval'] === null ? '' : ' in ' . Text::duration($terms['interval']));
+        $numbers = (string) $terms['limit'] . ($terms['interval'] === null ? '' : ' in ' . Text::duration($terms['interval']));
         return new self($limit, $terms['exempt'], $numbers, Text::printable($terms['file'], 1000) . ", line $terms[line]");
     }
 

@@ -46,8 +46,13 @@ final class Limits implements Command
         } else {
             fwrite(STDERR, Text::lines((string) preg_replace('~^token_bucket\.limits: ~', '', $error)) . "\n");
         }
-        $clients = array_column(array_column($limits, 'clients'), 'path');
-        foreach (array_unique([$path, ...$clients]) as $checked) {
+        $files = [$path => true];
+        foreach ($limits as $limit) {
+            if (isset($limit['clients'])) {
+                $files[$limit['clients']['path']] = true;
+            }
+        }
+        foreach (array_keys($files) as $checked) {
             foreach (self::risks($checked) as $risk) {
                 fwrite(STDERR, Text::printable($checked) . " $risk\n");
             }
@@ -80,14 +85,14 @@ final class Limits implements Command
         ]));
     }
 
-    /** @param array{except: int|null, clients: array{path: string, count: int}|null, ...} $limit */
+    /** @param array{except?: int|null, clients?: array{path: string, count: int}|null, ...} $limit */
     private static function exceptions(array $limit): string
     {
-        $except = $limit['except'] === null ? '' : ", except $limit[except]";
-        return $except . ($limit['clients'] === null ? '' : ', ' . number_format($limit['clients']['count']) . ' clients by ' . Text::printable($limit['clients']['path'], 1000));
+        $except = isset($limit['except']) ? ", except $limit[except]" : '';
+        return $except . (!isset($limit['clients']) ? '' : ', ' . number_format($limit['clients']['count']) . ' clients by ' . Text::printable($limit['clients']['path'], 1000));
     }
 
-    /** @param array<string, mixed> $limit */
+    /** @param array{except?: int|null, clients?: array{path: string, count: int}|null, ...} $limit */
     private static function describe(array $limit): string
     {
         foreach (['all' => 'all of ', 'first' => 'the first that accepts of '] as $set => $words) {

@@ -128,7 +128,7 @@ final class NamedLimit extends Target
         return array_map(limiter(...), array_map('strval', array_keys($this->clientsOfLimits())), array_values($this->clientsOfLimits()));
     }
 
-    /** @return non-empty-array<string, string> the client of each limit of a set, or of the one limit */
+    /** @return array<string, string> the client of each limit of a set, or of the one limit */
     private function clientsOfLimits(): array
     {
         $rule = status()['named_limits'][$this->name];

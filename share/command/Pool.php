@@ -82,7 +82,7 @@ final class Pool
      */
     public static function running(): array
     {
-        $pools = [];
+        $pools = $match = $includes = [];
         foreach (glob('/proc/[0-9]*/cmdline') ?: [] as $process) {
             if (preg_match('~^php-fpm: master process \((/.+?)\)~', (string) @file_get_contents($process), $match) !== 1) {
                 continue;

@@ -99,7 +99,7 @@ abstract class Target
     /** @return list<string> the clients that it is about */
     abstract public function clients(): array;
 
-    /** @return non-empty-list<string> what the stores have them under, without the prefix */
+    /** @return list<string> what the stores have them under, without the prefix */
     abstract public function identifiers(): array;
 
     /** @return list<Limiter> each limit alone */

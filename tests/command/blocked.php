@@ -57,6 +57,10 @@ application('$limit = limiter("search", "203.0.113.6"); for ($i = 0; $i < 30; $i
 check('a client that is limited, not blocked, is not listed', !in_array('203.0.113.6', listed('search'), true));
 blocked('trial', '198.51.100.9', 30);
 check('a dry run blocks nobody', run(['blocked', 'trial']) === ['code' => 0, 'out' => '', 'err' => ''], run(['blocked', 'trial']));
+$limits = (string) file_get_contents("$folder/limits.ini");
+write_file('limits.ini', preg_replace('~^\[search\]$~m', "$0\nexcept = 198.51.100.0/29", $limits));
+check('a client that the limit excepts is listed no longer', listed('search', '--min-denials', '9') === ['2001:db8:1:2::/64', '198.51.100.8'], run(['blocked', 'search', '--min-denials', '9']));
+write_file('limits.ini', $limits);
 $rows = json('blocked', 'search');
 check('JSON tells the limit and the denials', array_slice($rows[0], 0, 2) === ['client' => '2001:db8:1:2::/64', 'limit' => 'search'] && $rows[0]['denials'] === 30, $rows);
 

@@ -133,7 +133,7 @@ final class ReplaceLimitersPass implements CompilerPassInterface
         try {
             \TokenBucket\in_network('', $exempt);
         } catch (\ValueError $error) {
-            throw new InvalidArgumentException('The option "token_bucket.exempt" ' . preg_replace('~^.*?\(\$networks\) ~', '', $error->getMessage()) . '.', 0, $error);
+            throw new InvalidArgumentException('The option "token_bucket.exempt" ' . (string) preg_replace('~^.*?\(\$networks\) ~', '', $error->getMessage()) . '.', 0, $error);
         }
     }
 
