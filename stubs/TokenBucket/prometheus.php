@@ -9,6 +9,6 @@ namespace TokenBucket;
  *     echo TokenBucket\prometheus();
  *
  * No label has what a client may have written: a limit whose name is inferred from its identifier counts as `limit="*"`. The counters begin at zero when the
- * host boots, and by reset_statistics(). docs/prometheus.md lists the metrics.
+ * host boots, and by reset_statistics(). docs/operations.md lists the metrics.
  */
 function prometheus(): string {}

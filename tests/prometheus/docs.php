@@ -1,6 +1,6 @@
 <?php
 /*
- * docs/prometheus.md: the page and the configuration that it shows, and its table of metrics.
+ * "Prometheus" in docs/operations.md: the page and the configuration that it shows, and its table of metrics.
  */
 declare(strict_types=1);
 
@@ -10,14 +10,16 @@ final class Docs
 
     public function __construct()
     {
-        $this->text = file_get_contents(dirname(__DIR__, 2) . '/docs/prometheus.md');
+        $page = file_get_contents(dirname(__DIR__, 2) . '/docs/operations.md');
+        preg_match('/^## Prometheus\n(.*?)^## /ms', $page, $section) === 1 || give_up('docs/operations.md has no section "Prometheus"');
+        $this->text = $section[1];
     }
 
     /** The only block of a language. */
     public function code(string $language): string
     {
         preg_match_all("/^```$language\n(.*?)^```/ms", $this->text, $found);
-        count($found[1]) === 1 || give_up("docs/prometheus.md: one block of $language was expected");
+        count($found[1]) === 1 || give_up("docs/operations.md: one block of $language was expected");
         return $found[1][0];
     }
 
@@ -26,7 +28,7 @@ final class Docs
     {
         $page = $this->code('php');
         foreach (['127.0.0.1' => '127.0.0.3', '10.0.0.9' => '127.0.0.1'] as $shown => $tested) {
-            str_contains($page, "'$shown'") || give_up("docs/prometheus.md: $shown is missing");
+            str_contains($page, "'$shown'") || give_up("docs/operations.md: $shown is missing");
             $page = str_replace("'$shown'", "'$tested'", $page);
         }
         return $page;
@@ -37,7 +39,7 @@ final class Docs
     {
         $configuration = $this->code('yaml');
         foreach (["['10.0.0.5:80', '10.0.0.6:80']" => "['$address']", "- alerts.yml\n" => "- $rules\n"] as $shown => $tested) {
-            str_contains($configuration, $shown) || give_up("docs/prometheus.md: $shown is missing");
+            str_contains($configuration, $shown) || give_up("docs/operations.md: $shown is missing");
             $configuration = str_replace($shown, $tested, $configuration);
         }
         return "global: {scrape_interval: 1s, evaluation_interval: 1s}\n$configuration";

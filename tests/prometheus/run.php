@@ -32,7 +32,7 @@ $report->end_part('numbers');
 check_format($report, $site, $prometheus);
 $report->end_part('text format');
 check_docs($report, $docs, $site);
-$report->end_part('docs/prometheus.md');
+$report->end_part('docs/operations.md');
 check_dashboard($report, $site, $prometheus);
 $report->end_part('share/grafana.json');
 check_alerts($report, $rules, $site, $prometheus);
