@@ -81,6 +81,7 @@ function as_run(string $block): string
 
 file_put_contents("$folder/bootstrap.php", '<?php function is_administrator(): bool { return true; }');
 copy("$root/share/limits.ini", "$folder/limits.ini");
+// The file that a section of docs/configuration.md names.
 $limits = "token_bucket.limits=$folder/limits.ini";
 
 // The tables first: a page's PHP uses them.
@@ -110,6 +111,10 @@ foreach (array_merge(["$root/README.md"], glob("$root/docs/*.md")) as $file) {
     $blocks = array_merge(...array_map(fn (array $it): array => str_contains($it[2], 'php_admin_value')
         ? array_map(fn (string $pool): array => [1 => 'ini', 2 => $pool], explode("\n\n", $it[2])) : [$it], $blocks));
     foreach ($blocks as [1 => $language, 2 => $block]) {
+        // php-tests/01_class/phpunit_page.phpt runs a test with PHPUnit.
+        if (str_contains($block, 'extends TestCase')) {
+            continue;
+        }
         $fault = '';
         if ($language === 'php') {
             $fault = run_php(APPLICATION . "\n" . preg_replace('/\A<\?php\n/', '', as_run($block)), [$limits]);
@@ -145,7 +150,7 @@ foreach (array_merge(["$root/README.md"], glob("$root/docs/*.md")) as $file) {
     }
 }
 // So that no page is passed over.
-echo $count['php'] >= 33 && $count['ini'] >= 5 && $count['commands'] >= 8 ? 'all blocks run' : json_encode($count), "\n";
+echo $count['php'] >= 28 && $count['ini'] >= 5 && $count['commands'] >= 8 ? 'all blocks run' : json_encode($count), "\n";
 ?>
 --EXPECT--
 SQL: 4 statements, [true,false]

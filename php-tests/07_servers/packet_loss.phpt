@@ -17,6 +17,8 @@ all
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/processes.inc';
 
+// Measured by hand: one packet of 10,000 lost degraded 0.02 % of calls on Redis, one of 1,000 0.2 %, one of 100 some 2 %, twice that on memcached. One of 50,
+// with 20 workers and 1,000 calls a second: 4 to 7 % on Redis and memcached, 5 to 8 % on MariaDB.
 // A network of the test's own, in which this process and its children lose packets of the loopback interface.
 pcntl_unshare(CLONE_NEWNET);
 exec('ip link set lo up && nft add table ip loss && nft "add chain ip loss out { type filter hook output priority 0; }"');

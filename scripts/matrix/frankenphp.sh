@@ -1,7 +1,8 @@
 #!/bin/sh
 # FrankenPHP, whose threads serve requests: its worker mode with 8 workers, then its classic mode.
 # Usage: frankenphp.sh PROGRAM EXTENSION    within scripts/servers.sh
-# PROGRAM is a frankenphp with the PHP that the extension was built for.
+# PROGRAM is a frankenphp with the PHP that the extension was built for; it is in no package of Debian's. The one of docs/runtimes.md was built
+# without Mercure, Vulcain, Brotli and its file watcher.
 set -eu
 cd "$(dirname "$0")/../.."
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # RoadRunner with 4 workers, each a process whose one request of PHP's serves many.
-# Usage: roadrunner.sh PROGRAM PHP EXTENSION    within scripts/servers.sh; PROGRAM is rr
+# Usage: roadrunner.sh PROGRAM PHP EXTENSION    within scripts/servers.sh; PROGRAM is rr, which is in no package of Debian's; that of
+# docs/runtimes.md was built with its plugins server, http, rpc, logger, informer and resetter.
 set -eu
 cd "$(dirname "$0")/../.."
 

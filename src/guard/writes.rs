@@ -2,6 +2,9 @@
 //!
 //! They are no outage: the server goes on denying. A breaker of their own sees that not every call waits for the lock. While it
 //! is open, calls that need no more than a read are answered by the store, and the others by the policy.
+//!
+//! Run: `FLUSH TABLES WITH READ LOCK`, `LOCK TABLES ... READ`, locked rows, a commit that waits for a replica (`mysql_waiting_writes.phpt`). Not run: a
+//! full disk, an `ALTER TABLE` that copies, a Galera node that donates. `LOCK TABLES ... WRITE` stops reads, too, and is an outage.
 
 use super::breaker::{Access, FailureMeaning};
 use super::host::Host;

@@ -12,7 +12,7 @@ namespace TokenBucket;
  *
  * A call that costs more than the capacity is never accepted: never is INF in seconds, and null in whole seconds and in JSON.
  *
- * As JSON: accepted, limit, remaining_tokens, retry_after, reset_after, wait, degraded, would_deny.
+ * As JSON: accepted, limit, remaining_tokens, retry_after, reset_after, wait, degraded, would_deny, exempt.
  */
 final class Decision implements \JsonSerializable
 {

@@ -14,7 +14,7 @@
 //! F: a process is asking for the next batch, since the time in "valid until". Only one does, so a host holds and awaits no more than one
 //! batch; the others ask the server for their own call alone. Each fetch has the next number. A process that was so slow
 //! that another one asked in its place finds another number, and its batch is lost. "doubl." counts the doublings of a batch, "limit" tells limits
-//! apart.
+//! apart: two sets of numbers are taken for one with odds of 1 in 512.
 
 use crate::limit::SECOND;
 use crate::mapped::fields::fields;

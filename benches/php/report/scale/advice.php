@@ -13,7 +13,7 @@ function advice_section(array $simulated): string
     $flood = fn (string $store, int $cache) => fleets($simulated['flood'], ['store' => $store, 'deny_cache' => $cache])[0];
     $split = array_map(fn (array $fleet) => [number_format($fleet['limit']), number_format($fleet['hosts']), digits($fleet['limit'] / $fleet['hosts']), percent_of($fleet['accepted'])], $simulated['split']);
     $rows = [
-        ['a busy key', '[`lease=100`](leases.md)', 'Redis, 20,000 calls a second on one key: ' . digits($one['trips']) . ' trips a decision become ' . digits($leased['trips']) . ', ' . percent_of($one['busiest']) . ' of the server ' . percent_of($leased['busiest'])],
+        ['a busy key', '[`lease=100`](stores.md#leases)', 'Redis, 20,000 calls a second on one key: ' . digits($one['trips']) . ' trips a decision become ' . digits($leased['trips']) . ', ' . percent_of($one['busiest']) . ' of the server ' . percent_of($leased['busiest'])],
         ['a busy key', 'not a cluster', "the key stays on one node: {$most('cluster', 'one', 0)} calls a second, {$most('redis', 'one', 0)} on a single Redis"],
         ['many clients', 'a cluster, clients spread over its nodes', "{$most('cluster', 'many', 0)} calls a second on six nodes, {$most('redis', 'many', 0)} on a single Redis. A [hash tag](stores.md#one-slot-of-a-redis-cluster) of each client keeps them spread; one tag for all makes one busy node"],
         ['clients that hammer', 'leave `token_bucket.deny_cache` on', '1,000 calls a second of a client that may make 10, at ten hosts: ' . digits($flood('redis', 0)['trips']) . ' trips a call without it, ' . digits($flood('redis', 1)['trips']) . ' with it; memcached ' . digits($flood('memcached', 0)['trips']) . ' and ' . digits($flood('memcached', 1)['trips'])],

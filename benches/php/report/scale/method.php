@@ -10,7 +10,7 @@ function method_section(array $data, array $bounds): string
         ## The model, and what it leaves out
 
         `benches/scale` simulates each call as an event: the worker's own work, the network, a queue before the server's processors. Leases, the deny cache and the arithmetic of limits in it are the
-        extension's own code, with the simulated time; turns follow it. It fails if a client gets more than the [bounds](../leases.md) allow, in all or in any stretch of time. Where
+        extension's own code, with the simulated time; turns follow it. It fails if a client gets more than the [bounds](../stores.md#leases) allow, in all or in any stretch of time. Where
         hosts with `lease=100` call twice as often as a limit of 10,000 and 10,000 a second allows, they hand out at most so many tokens beyond it in any stretch: $beyond; hosts x 100 are the bound.
 
         | | |
