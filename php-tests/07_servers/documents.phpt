@@ -81,7 +81,6 @@ function as_run(string $block): string
 
 file_put_contents("$folder/bootstrap.php", '<?php function is_administrator(): bool { return true; }');
 copy("$root/share/limits.ini", "$folder/limits.ini");
-// The file that a section of docs/configuration.md names.
 $limits = "token_bucket.limits=$folder/limits.ini";
 
 // The tables first: a page's PHP uses them.
