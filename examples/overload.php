@@ -6,6 +6,7 @@
  *     ; the pool                                   # nginx, for the time that a request has waited
  *     pm.max_children = 8                          fastcgi_param REQUEST_START $msec;
  *     auto_prepend_file = overload.php
+ *     env[MEMBER_KEY] = ...
  *
  * A request that is turned away holds a worker for a millisecond. ALL is a little below pm.max_children, so that a worker is free for it.
  */
@@ -29,12 +30,12 @@ function turn_away(int $seconds): never
     exit(json_encode(['type' => 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity', 'title' => 'Busy', 'status' => 503], JSON_THROW_ON_ERROR));
 }
 
-// An application looks at its session's cookie here. It must be cheap, and not to be forged.
+// An application looks at its session's cookie here. The check must be cheap, and the cookie must not be forged.
 function is_member(): bool
 {
     $cookie = $_COOKIE['member'] ?? null;
     $parts = is_string($cookie) ? explode('.', $cookie) : [];
-    return count($parts) === 2 && hash_equals(hash_hmac('sha256', $parts[0], getenv('MEMBER_KEY') ?: 'change me'), $parts[1]);
+    return count($parts) === 2 && hash_equals(hash_hmac('sha256', $parts[0], getenv('MEMBER_KEY') ?: throw new RuntimeException('MEMBER_KEY is not set')), $parts[1]);
 }
 
 $came_at = (float) ($_SERVER['REQUEST_START'] ?? microtime(true));

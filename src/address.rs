@@ -131,7 +131,11 @@ impl Network {
             Some(_) => return None,
         };
         // The first 96 bits of an IPv4 address in IPv6 form only mark it as such.
-        let bits = if base.is_ipv4() && written.is_ipv6() { bits.checked_sub(96)? } else { bits };
+        let bits = match base.is_ipv4() && written.is_ipv6() {
+            // Not all of IPv4, which no such text is meant to be: 64:ff9b::/96 is the prefix of NAT64.
+            true => bits.checked_sub(96).filter(|bits| *bits > 0)?,
+            false => bits,
+        };
         Some(Self { base, bits })
     }
 
@@ -270,7 +274,13 @@ mod tests {
         for mistake in
             ["", "/8", "10/8", "10.0.0.0/", "10.0.0.0/x", "10.0.0.0/-1", "10.0.0.0/33", "::/129"]
                 .into_iter()
-                .chain(["10.0.0.0/8/8", "10.0.0.0/+8", "::ffff:10.0.0.0/95", "localhost"])
+                .chain([
+                    "10.0.0.0/8/8",
+                    "10.0.0.0/+8",
+                    "::ffff:10.0.0.0/95",
+                    "64:ff9b::/96",
+                    "localhost",
+                ])
         {
             assert_eq!(Network::parse(mistake.as_bytes()), None, "{mistake}");
         }

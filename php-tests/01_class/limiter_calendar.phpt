@@ -62,4 +62,4 @@ object(TokenBucket\CalendarWindow)#2 (5) {
 [true,false,true,["month"]] 0/8
 [["minute"],9] 0/7
 [["month"],["month"],true,30] 0/7
-{"algorithm":"calendar","limit":3,"unit":"month","timezone":"Europe\/Berlin","except":null,"clients":null,"limited":{"x":2592000}}
+{"algorithm":"calendar","limit":3,"unit":"month","timezone":"Europe\/Berlin","leave":0,"except":null,"clients":null,"limited":{"x":2592000}}

@@ -68,7 +68,8 @@ for ($i = 0; $i < 100; $i++) {
     $office->consume() || print "denied\n";
 }
 echo json_encode([$office->takeUpTo(5)->getTokens(), $office->reserve(100)->getWait(), $office->refund(), $office->attempt(4)->settle(1), $office->attempt(100)->isAccepted()]), "\n";
-@$office->block(60);
+$office->block(60);
+$office->block(60);
 show('blocked', $office->attempt());
 echo json_encode($office->attempt()), "\n";
 
@@ -101,7 +102,7 @@ foreach (array_diff_key(statistics(), ['*' => 0]) as $name => $counts) {
 --CLEAN--
 <?php
 array_map(unlink(...), glob(__DIR__ . '/limiter_clients.*.ini'));
---EXPECT--
+--EXPECTF--
 # each client
 192.0.2.1: 2 of 3, charged to [api], "api";q=3;w=60 "api";r=2;t=20
     as others
@@ -125,6 +126,8 @@ anna b: exempt, charged to [], no fields
     limiter_clients.clients.ini:5 {"exempt":true,"limit":null,"interval":null}
 # of an exempt client nothing is charged, whatever it calls
 [5,0,false,false,true]
+
+Warning: TokenBucket::block(): The client is exempt from the limit api (token_bucket.limits), so it was not blocked in %s on line %d
 blocked: exempt, charged to [], no fields
 {"accepted":true,"limit":3,"remaining_tokens":3,"retry_after":0,"reset_after":0,"wait":0,"degraded":false,"would_deny":false,"exempt":true}
 # sets: each limit for itself

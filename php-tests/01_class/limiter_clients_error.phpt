@@ -85,7 +85,7 @@ token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: limit must be between 1 and 2147483647
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: interval must be greater than 0 and at most four years, in seconds
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: must be client = limit, client = limit / interval, or client = none
-token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 4: a client must not be there twice: this one is in line 1, too
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 4: this client is already in line 1
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: must be UTF-8
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: must be client = limit: this algorithm has no interval
 token_bucket.limits: limiter_clients_error.limits.ini: line 5: all must stand alone: its limits have the other keys
@@ -94,7 +94,7 @@ A valid one, whose file of clients changes:
 limit 10
 limit 20
 limit 20
-limit 20, Warning: TokenBucket\limiter(): token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 2: a client must not be there twice: this one is in line 1, too; the limits that were read before stay in force
+limit 20, Warning: TokenBucket\limiter(): token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 2: this client is already in line 1; the limits that were read before stay in force
 limit 20
 limit 50
 limit 50

@@ -90,11 +90,11 @@ the same as in code: 2
 2 0
 2 1 0
 {"permits_batch":[1,2,0],"permits_export":[2,0,1],"permits_report":[4,2,0]}
-calls_beside_permits: {"algorithm":"token_bucket","limit":10,"interval":60,"except":null,"clients":null,"storage":null,"enforce":true,"on_error":"fallback","limited":[]}
-far: {"algorithm":"concurrency","limit":1,"lifetime":60,"except":null,"clients":null,"storage":"memcached:\/\/127.0.0.1:1","enforce":true,"on_error":"fallback"}
-permits_batch: {"algorithm":"concurrency","limit":2,"lifetime":120.5,"except":null,"clients":null,"storage":null,"enforce":true,"on_error":"fallback"}
-permits_export: {"algorithm":"concurrency","limit":1,"lifetime":60,"except":null,"clients":null,"storage":null,"enforce":false,"on_error":"fallback"}
-permits_report: {"algorithm":"concurrency","limit":2,"lifetime":120.5,"except":null,"clients":null,"storage":null,"enforce":true,"on_error":"fallback"}
+calls_beside_permits: {"algorithm":"token_bucket","limit":10,"interval":60,"leave":0,"except":null,"clients":null,"storage":null,"enforce":true,"on_error":"fallback","limited":[]}
+far: {"algorithm":"concurrency","limit":1,"lifetime":60,"leave":0,"except":null,"clients":null,"storage":"memcached:\/\/127.0.0.1:1","enforce":true,"on_error":"fallback"}
+permits_batch: {"algorithm":"concurrency","limit":2,"lifetime":120.5,"leave":1,"except":null,"clients":null,"storage":null,"enforce":true,"on_error":"fallback"}
+permits_export: {"algorithm":"concurrency","limit":1,"lifetime":60,"leave":0,"except":null,"clients":null,"storage":null,"enforce":false,"on_error":"fallback"}
+permits_report: {"algorithm":"concurrency","limit":2,"lifetime":120.5,"leave":0,"except":null,"clients":null,"storage":null,"enforce":true,"on_error":"fallback"}
 TokenBucket\ConfigurationException: [permits_report] in token_bucket.limits limits how many run at once: TokenBucket\concurrency_limit() makes it
 TokenBucket\ConfigurationException: [calls_beside_permits] in token_bucket.limits limits calls: TokenBucket\limiter() makes it
 TokenBucket\ConfigurationException: TokenBucket\ConcurrencyLimit needs a storage on shared memory (shm:), on array: or on Redis (redis: and its like); memcached, MariaDB and MySQL, and storages written in PHP hold no permits

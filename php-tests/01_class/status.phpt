@@ -73,10 +73,10 @@ echo $show(statistics()['network']['most_denied']);
 --EXPECT--
 version shared_memory_errors likely_mistakes limits last_hour denials blocked limits_file named_limits tables servers directives
 [true,[],[],[]]
-far: {"algorithm":"token_bucket","limit":1,"interval":1,"except":null,"clients":null,"storage":"redis://***@127.0.0.1:1","enforce":true,"on_error":"closed","limited":null}
+far: {"algorithm":"token_bucket","limit":1,"interval":1,"leave":0,"except":null,"clients":null,"storage":"redis://***@127.0.0.1:1","enforce":true,"on_error":"closed","limited":null}
 login: {"all":["network","user"]}
-network: {"algorithm":"token_bucket","limit":3,"interval":60,"except":null,"clients":null,"storage":null,"enforce":true,"on_error":"fallback","limited":{"12":10,"blocked":3600}}
-user: {"algorithm":"sliding_window","limit":1,"interval":9.5,"except":null,"clients":null,"storage":null,"enforce":false,"on_error":"fallback","limited":{"eve":9.5}}
+network: {"algorithm":"token_bucket","limit":3,"interval":60,"leave":0,"except":null,"clients":null,"storage":null,"enforce":true,"on_error":"fallback","limited":{"12":10,"blocked":3600}}
+user: {"algorithm":"sliding_window","limit":1,"interval":9.5,"leave":0,"except":null,"clients":null,"storage":null,"enforce":false,"on_error":"fallback","limited":{"eve":9.5}}
 {"blocked":3500}
 bool(true)
 {"name":"main","holds":"buckets","path":"main.v12","bytes":8388608,"slots":524032,"used":7,"evictions":0,"denied_newcomers":0}

@@ -9,14 +9,15 @@ require __DIR__ . '/fpm.inc';
 require dirname(__DIR__) . '/processes.inc';
 
 $fpm = new Fpm(['www' => [
+    'env[MEMBER_KEY]' => 'secret',
     'pm.max_children' => '8',
     'php_admin_value[auto_prepend_file]' => 'overload.php',
     'php_admin_value[include_path]' => '.',
 ]]);
 $fpm->script('overload.php', file_get_contents(dirname(__DIR__, 2) . '/examples/overload.php'));
 $fpm->script('page.php', '<?php usleep(20_000); echo "page";');
-$member = ['HTTP_COOKIE' => 'member=anna.' . hash_hmac('sha256', 'anna', 'change me')];
-$get = fn (array $params): Answer => $fpm->request('www', 'page.php', [], '', $params);
+$member = ['HTTP_COOKIE' => 'member=anna.' . hash_hmac('sha256', 'anna', 'secret')];
+$get = fn (array $params): Answer => $fpm->request('www', 'page.php', [], '', $params + ['SCRIPT_NAME' => '/page.php']);
 
 $show = fn (Answer $answer): string => "$answer->status " . ($answer->headers['retry-after'] ?? '-') . ' ' . ($answer->headers['content-type'] ?? '') . " $answer->body";
 echo 'a visitor: ', $show($get([])), "\n";

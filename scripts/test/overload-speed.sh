@@ -14,7 +14,7 @@ trap 'exit 130' INT TERM
 mkdir "$folder/pages"
 cp examples/overload.php "$folder/pages/"
 echo '<?php usleep(20_000); echo "page";' >"$folder/pages/page.php"
-member="Cookie: member=anna.$("$php" -n -r 'echo hash_hmac("sha256", "anna", "change me");')"
+member="Cookie: member=anna.$("$php" -n -r 'echo hash_hmac("sha256", "anna", "secret");')"
 
 # load CONNECTIONS SECONDS [OPTION]...    prints what wrk says
 load() {
@@ -25,6 +25,7 @@ load() {
 # measure TITLE VISITORS DIRECTIVE
 measure() {
     fpm_directives="pm.max_children = 8
+env[MEMBER_KEY] = secret
 $3"
     mkdir "$folder/fpm"
     fpm_start "$folder/fpm" "$folder/pages"

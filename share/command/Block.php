@@ -27,9 +27,6 @@ final class Block implements Command
         $target = Target::from($arguments, $words);
         $exempt = array_filter($target->terms(), static fn (ClientTerms $terms): bool => $terms->isExempt);
         $ignored = implode(', ', array_map(static fn (ClientTerms $terms): string => "$terms->limit: {$terms->text()}", $exempt));
-        if (count($exempt) === count($target->identifiers())) {
-            throw new CommandError("{$target->text()}: not blocked, for no block holds for it ($ignored)");
-        }
         try {
             $was_stored = $target->block($seconds);
         } catch (\ValueError $error) {
@@ -39,7 +36,7 @@ final class Block implements Command
             ? Text::json(['blocked' => $target->text(), 'seconds' => $seconds, 'others' => $target->others()])
             : "{$target->text()}: blocked for " . Text::duration($seconds) . "\n" . State::warning($target->others());
         if ($ignored !== '') {
-            fwrite(STDERR, "token-bucket: no block holds in $ignored\n");
+            fwrite(STDERR, "token-bucket: the client stays exempt, $ignored\n");
         }
         foreach ($arguments->has('network') ? [] : $target->clients() as $client) {
             if (($network = Client::network($client)) !== null) {

@@ -35,7 +35,7 @@ final class Limits implements Command
         $error = $status['limits_file']['error'] ?? null;
         $limits = $status['named_limits'];
         if ($error === null && count($arguments->operands) === 4) {
-            return self::showTerms($arguments->operands[2], Client::read($arguments->operands[3], 'CLIENT', true));
+            return self::showTerms($arguments->operands[2], Client::read($arguments->operands[3], 'CLIENT', true), $arguments->has('json'));
         }
         if ($arguments->has('json')) {
             echo Text::json(['file' => $path, 'error' => $error, 'limits' => Text::map($error === null ? $limits : [], 'limited')]);
@@ -60,14 +60,24 @@ final class Limits implements Command
         return $error === null ? Application::SUCCESS : Application::FAILURE;
     }
 
-    private static function showTerms(string $name, string $client): int
+    private static function showTerms(string $name, string $client, bool $is_json): int
     {
+        $rule = status()['named_limits'][$name] ?? [];
+        $lines = [];
         try {
-            $terms = ClientTerms::of($name, $client);
+            foreach ($rule['all'] ?? $rule['first'] ?? [$name] as $limit) {
+                $lines[$limit] = ClientTerms::of($limit, $client)?->text();
+            }
         } catch (ConfigurationException $error) {
             throw new CommandError($error->getMessage());
         }
-        echo Text::identifier($name), ' ', Text::identifier($client), ': ', $terms?->text() ?? 'no line of its own', "\n";
+        if ($is_json) {
+            echo Text::json(Text::map($lines));
+        } else {
+            foreach ($lines as $limit => $line) {
+                echo Text::identifier((string) $limit), ' ', Text::identifier($client), ': ', $line ?? 'no line of its own', "\n";
+            }
+        }
         return Application::SUCCESS;
     }
 
@@ -89,7 +99,7 @@ final class Limits implements Command
     private static function exceptions(array $limit): string
     {
         $except = isset($limit['except']) ? ", except $limit[except]" : '';
-        return $except . (!isset($limit['clients']) ? '' : ', ' . number_format($limit['clients']['count']) . ' clients by ' . Text::printable($limit['clients']['path'], 1000));
+        return $except . (!isset($limit['clients']) ? '' : ', ' . number_format($limit['clients']['count']) . ($limit['clients']['count'] === 1 ? ' client by ' : ' clients by ') . Text::printable($limit['clients']['path'], 1000));
     }
 
     /** @param array{except?: int|null, clients?: array{path: string, count: int}|null, ...} $limit */
@@ -104,6 +114,6 @@ final class Limits implements Command
             isset($limit['lifetime']) => "$limit[limit] at once, each for " . Text::duration($limit['lifetime']) . ' at most',
             isset($limit['unit']) => "$limit[limit] in a $limit[unit] of $limit[timezone], $limit[algorithm]",
             default => "$limit[limit] in " . Text::duration($limit['interval']) . ", $limit[algorithm]",
-        } . ($limit['enforce'] === false ? ', dry run' : '') . self::exceptions($limit);
+        } . ($limit['leave'] === 0 ? '' : ", leaves $limit[leave]") . ($limit['enforce'] === false ? ', dry run' : '') . self::exceptions($limit);
     }
 }

@@ -47,6 +47,7 @@ abstract class Target
     /** @return bool whether anything was stored before */
     public function reset(): bool
     {
+        $this->expectLimited();
         return $this->change($this->resetNow(...));
     }
 
@@ -57,6 +58,7 @@ abstract class Target
      */
     public function block(float $seconds): bool
     {
+        $this->expectLimited();
         return $this->change(fn () => $this->blockNow($seconds));
     }
 
@@ -67,6 +69,7 @@ abstract class Target
      */
     public function unblock(): ?float
     {
+        $this->expectLimited();
         return $this->confirmed(function (): ?float {
             $seconds = null;
             foreach ($this->limits() as $limit) {
@@ -108,6 +111,20 @@ abstract class Target
     abstract protected function resetNow(): void;
 
     abstract protected function blockNow(float $seconds): void;
+
+    /**
+     * For a client that is exempt: no block holds, and no call counts.
+     *
+     * @throws CommandError if the client is exempt from each of the limits
+     */
+    protected function expectLimited(): void
+    {
+        $exempt = array_filter($this->terms(), static fn (ClientTerms $terms): bool => $terms->isExempt);
+        if ($exempt !== [] && count($exempt) === count($this->identifiers())) {
+            $lines = implode(', ', array_map(static fn (ClientTerms $terms): string => "$terms->limit: {$terms->text()}", $exempt));
+            throw new CommandError("{$this->text()}: nothing has changed, because the client is exempt ($lines). --identifier {$this->identifiers()[0]} reaches what is stored for it");
+        }
+    }
 
     /** @return list<ClientTerms> what the file of limits says of the clients alone */
     public function terms(): array

@@ -139,8 +139,7 @@ impl Limiter {
         }
         let name = String::from_utf8_lossy(context.name.unwrap_or_default()).into_owned();
         Some(Event::from_warning(format!(
-            "A client that is exempt from the limit {} was to be blocked: token_bucket.limits exempts it, so no \
-             block holds for it",
+            "The client is exempt from the limit {} (token_bucket.limits), so it was not blocked",
             sanitize(&name)
         )))
     }

@@ -11,13 +11,13 @@ use crate::limit::Limit;
 pub use clients::Terms;
 pub use clients_file::read as read_clients;
 pub use limit::{
-    Algorithm, CALENDAR, CONCURRENCY, ClientsFile, DEFAULT_LIFETIME, Exception, NamedLimit, Rule,
+    Algorithm, CALENDAR, CONCURRENCY, ClientRule, ClientsFile, DEFAULT_LIFETIME, Exception,
+    NamedLimit, Rule,
 };
 pub use mistake::FileError;
 use mistake::mistake;
 pub use section::Sources;
 use section::{Finished, Section};
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -102,6 +102,7 @@ impl NamedLimits {
             limits.push((line, like.ok_or_else(wrong)?));
         }
         check_sets(&limits)?;
+        limits.iter().try_for_each(|(line, limit)| check_leave(*line, limit))?;
         let mut limits: Vec<NamedLimit> = limits.into_iter().map(|(_, limit)| limit).collect();
         limits.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(Self { limits })
@@ -117,9 +118,8 @@ impl NamedLimits {
     pub fn limit_on(&self, name: &[u8], identifier: &[u8]) -> Option<Rc<Limit>> {
         let named = self.find(name)?;
         let client = identifier.strip_prefix(named.key.as_bytes())?.strip_prefix(b":")?;
-        match named.rule_for(client).0 {
-            Cow::Borrowed(Rule::One { limit, .. }) => Some(Rc::clone(limit)),
-            Cow::Owned(Rule::One { limit, .. }) => Some(limit),
+        match named.rule_for(client).rule() {
+            Rule::One { limit, .. } => Some(Rc::clone(limit)),
             _ => None,
         }
     }
@@ -132,6 +132,24 @@ impl NamedLimits {
     /// All names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.limits.iter().map(|limit| limit.name.as_str())
+    }
+}
+
+/// A limit must be able to leave as much as it has to, also that of a client with other numbers.
+fn check_leave(line: u32, limit: &NamedLimit) -> Result<(), FileError> {
+    let (name, leave) = (&limit.name, limit.leave);
+    match limit.fewest() {
+        Some((count, of_client)) if leave > 0 && count <= leave => {
+            let whose = of_client.map_or_else(String::new, |line| {
+                let file = limit.exceptions().clients.as_ref().map_or("", |file| &file.path);
+                format!(", which {file}: line {line} sets to {count}")
+            });
+            Err(mistake(
+                line,
+                format!("[{name}] must leave less than its limit{whose}: leave is {leave}"),
+            ))
+        }
+        _ => Ok(()),
     }
 }
 

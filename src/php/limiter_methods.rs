@@ -73,9 +73,9 @@ pub fn consume(call: &Call) -> Result<(), Thrown> {
 #[cold]
 fn consume_unusual(call: &Call, cost: u64) -> Result<bool, Thrown> {
     let decided = call.try_with_this(|this: &LimiterObject| {
-        let Backend::Special(special) = &this.backend else { return Ok(None) };
-        let op = Op::take(cost, special.leave);
-        Ok(Some(this.admits(&special.limiter, this.limit("consume")?, &op)?))
+        let Backend::Named(named) = &this.backend else { return Ok(None) };
+        let op = Op::take(cost, named.leave(cost, 0));
+        Ok(Some(this.admits(&named.limiter, this.limit("consume")?, &op)?))
     })?;
     match decided {
         Some(admitted) => admitted.deliver(),
@@ -218,9 +218,9 @@ fn leaving<'a>(
 ) -> Result<(&'a Rc<Limiter>, Option<Op>), Thrown> {
     match backend {
         Backend::Native(limiter) => Ok((limiter, Some(op.leaving(leave)))),
-        Backend::Special(special) => match op {
-            Op::Reserve { .. } if special.leave > 0 => Err(throw_no_reservation()),
-            op => Ok((&special.limiter, Some(op.leaving(leave.max(special.leave))))),
+        Backend::Named(named) => match op {
+            Op::Reserve { .. } if named.leave > 0 => Err(throw_no_reservation()),
+            op => Ok((&named.limiter, Some(op.leaving(named.leave(op.cost(), leave))))),
         },
         Backend::Php(..) => Err(throw_unsupported(method)),
     }

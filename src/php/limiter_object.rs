@@ -98,7 +98,7 @@ impl Native for LimiterObject {
 
     fn gc_roots(&self) -> &[Zval] {
         match &self.backend {
-            Backend::Native(_) | Backend::Special(_) => &[],
+            Backend::Native(_) | Backend::Named(_) => &[],
             Backend::Php(storage) => std::slice::from_ref(&**storage),
         }
     }
@@ -177,7 +177,7 @@ impl LimiterObject {
     /// Whether the operator's file exempts the client from the limit.
     #[inline(always)]
     pub fn is_exempt(&self) -> bool {
-        matches!(&self.backend, Backend::Special(special) if special.is_exempt)
+        matches!(&self.backend, Backend::Named(named) if named.is_exempt)
     }
 
     /// The context of a call on the object's own identifier.
@@ -234,7 +234,7 @@ impl LimiterObject {
     pub fn limiter(&self, method: &str) -> Result<&Limiter, Thrown> {
         match &self.backend {
             Backend::Native(limiter) => Ok(limiter),
-            Backend::Special(special) => Ok(&special.limiter),
+            Backend::Named(named) => Ok(&named.limiter),
             Backend::Php(..) => Err(throw_unsupported(method)),
         }
     }

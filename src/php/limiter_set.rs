@@ -117,7 +117,7 @@ impl Part {
     fn from_object(value: &LimiterObject, n: u32) -> Result<Self, Thrown> {
         let (limiter, leave) = match &value.backend {
             Backend::Native(limiter) => (limiter, 0),
-            Backend::Special(special) => (&special.limiter, special.leave),
+            Backend::Named(named) => (&named.limiter, named.leave),
             Backend::Php(..) => {
                 return Err(value_error(
                     n,
@@ -161,7 +161,8 @@ impl Part {
             record: &self.record,
             limit: &self.limit,
             cost,
-            leave: leave.max(self.leave),
+            // As NamedLimiter::leave().
+            leave: if cost == 0 { leave } else { leave.max(self.leave) },
             is_exempt: self.is_exempt,
         }
     }

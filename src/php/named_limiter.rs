@@ -11,7 +11,7 @@ use super::globals::GLOBALS;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::limiter_set::{LimiterSet, Part, SetKind};
 use super::limits_in_force::look_at_file;
-use super::storage_argument::{Backend, Special};
+use super::storage_argument::{Backend, NamedLimiter};
 use super::{calendar, calendar_window, interval_limit, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
@@ -53,14 +53,21 @@ fn concurrency_limit(call: &Call) -> Result<(), Thrown> {
     let client = client(call, call.string(CLIENT)?)?;
     let limits = limits_in_force()?;
     let named = find(&limits, name)?;
-    let (rule, is_exempt) = named.rule_for(client);
-    let Rule::Concurrency(limit) = &*rule else {
+    let client_rule = named.rule_for(client);
+    let Rule::Concurrency(limit) = client_rule.rule() else {
         return Err(of_other_kind(named, "limits calls", "limiter"));
     };
     let (identifier, limiter) = (identifier(named, client)?, GLOBALS.get().limiter_for(named)?);
     let name = call.non_null(1).and_then(SharedString::from_zval);
     let leave = named.leave;
-    let object = ConcurrencyLimitObject::new(limiter, identifier, *limit, leave, name, is_exempt)?;
+    let object = ConcurrencyLimitObject::new(
+        limiter,
+        identifier,
+        *limit,
+        leave,
+        name,
+        client_rule.is_exempt(),
+    )?;
     call.return_new(&concurrency_limit::CLASS, object)
 }
 
@@ -90,14 +97,15 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
         )),
         (Rule::One { .. } | Rule::Calendar { .. }, None) => {
             let client = client(call, call.string(CLIENT)?)?;
-            let (rule, is_exempt) = named.rule_for(client);
+            let client_rule = named.rule_for(client);
             let identifier = identifier(named, client)?;
             let limiter = GLOBALS.get().limiter_for(named)?;
+            let is_exempt = client_rule.is_exempt();
             let backend = match named.leave {
                 0 if !is_exempt => Backend::Native(limiter),
-                leave => Backend::Special(Box::new(Special { limiter, leave, is_exempt })),
+                leave => Backend::Named(Box::new(NamedLimiter { limiter, leave, is_exempt })),
             };
-            let OneLimit { limit, arguments, class } = one_limit(&rule)?;
+            let OneLimit { limit, arguments, class } = one_limit(client_rule.rule())?;
             let name = call.non_null(1).and_then(SharedString::from_zval);
             let object = LimiterObject::new(backend, identifier, limit, arguments, name);
             call.return_new(class, object)
@@ -155,11 +163,11 @@ fn client_of<'a>(list: &'a ZendHashTable, member: &str, i: usize) -> Result<&'a 
 
 fn part(limits: &NamedLimits, member: &str, client: &[u8]) -> Result<Part, Thrown> {
     let named = limits.find(member.as_bytes()).ok_or(Thrown)?;
-    let (rule, is_exempt) = named.rule_for(client);
-    let OneLimit { limit, arguments, .. } = one_limit(&rule)?;
+    let client_rule = named.rule_for(client);
+    let OneLimit { limit, arguments, .. } = one_limit(client_rule.rule())?;
     let (limiter, identifier) = (GLOBALS.get().limiter_for(named)?, identifier(named, client)?);
     let name = SharedString::joined([member.as_bytes(), b"", b""]);
-    Ok(Part::new(limiter, identifier, name, limit, arguments, named.leave, is_exempt))
+    Ok(Part::new(limiter, identifier, name, limit, arguments, named.leave, client_rule.is_exempt()))
 }
 
 /// The identifier of a client under a limit: the name and the client.

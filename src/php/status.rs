@@ -17,7 +17,7 @@ use crate::dsn::Dsn;
 use crate::identifier::Identifier;
 use crate::limit::{Decision, Limit, Op, SECOND};
 use crate::limiter::{
-    CALENDAR, CONCURRENCY, CallContext, FileSettings, LONGEST_IDENTIFIER, LimitName,
+    CALENDAR, CONCURRENCY, CallContext, ClientRule, FileSettings, LONGEST_IDENTIFIER, LimitName,
     LimitStatistics, Limiter, ListedBlock, NamedLimit, NamedLimits, Report, Rule, ServerStatus,
     Status, TableStatus, describe_likely_proxy, forget_server as forget_server_in, prometheus,
     unix_time,
@@ -172,6 +172,7 @@ fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> Result<P
             return Ok(row);
         }
     }
+    row.put("leave", named.leave);
     let exceptions = named.exceptions();
     row.put("except", exceptions.except.as_ref().map(|clients| clients.count() as u64));
     row.put(
@@ -211,10 +212,7 @@ fn limited_clients(
             // A longer one is cut: its client is not known.
             .filter(|_| identifier.len() < LONGEST_IDENTIFIER);
         let Some(client) = client else { continue };
-        let (rule, is_exempt) = named.rule_for(client);
-        if is_exempt {
-            continue;
-        }
+        let ClientRule::Limited(rule) = named.rule_for(client) else { continue };
         let (limit, op) = (one_limit(&rule)?.limit, Op::Peek { cost: 1 }.leaving(named.leave));
         let decision = look_at(identifier, limiter, &limit, &op).filter(|look| !look.is_accepted());
         if let Some(decision) = decision {

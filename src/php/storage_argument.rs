@@ -20,20 +20,28 @@ const STORAGE: u32 = 1;
 pub enum Backend {
     /// A store of this extension.
     Native(Rc<Limiter>),
-    /// A store of this extension, for a limit of the operator's file that leaves tokens, or does not hold for the client.
-    Special(Box<Special>),
+    /// A store of this extension, for a named limit that leaves tokens or exempts the client.
+    Named(Box<NamedLimiter>),
     /// A storage written in PHP, an object. Boxed, so that a `Backend` is returned in two registers.
     Php(Box<Zval>),
 }
 
-/// The limiter of a limit whose calls are not those of its numbers alone. Apart from [`Backend::Native`], so that the usual call
-/// does not look for it (`make bench`, `consume()`).
-pub struct Special {
+/// The limiter of a named limit that leaves tokens or exempts the client. [`Backend::Native`] has all others, so that the usual
+/// call does not look for either (`make bench`, `consume()`).
+pub struct NamedLimiter {
     pub limiter: Rc<Limiter>,
     /// Each call leaves so many tokens.
     pub leave: u64,
     /// Whether the operator's file exempts the client from the limit.
     pub is_exempt: bool,
+}
+
+impl NamedLimiter {
+    /// How many tokens a call leaves that takes so many, and was told to leave `leave`. One that takes nothing leaves as many as there
+    /// are, so that a block alone denies it.
+    pub fn leave(&self, cost: u64, leave: u64) -> u64 {
+        if cost == 0 { leave } else { leave.max(self.leave) }
+    }
 }
 
 /// Reads `$storage`: null for the default storage, a DSN, or an object.
@@ -73,7 +81,7 @@ fn make_limiter(dsn: Option<&[u8]>) -> Result<Rc<Limiter>, Thrown> {
 /// Throws if a storage written in PHP is given to a limit that is no token bucket.
 pub fn expect_own_storage(backend: &Backend) -> Result<(), Thrown> {
     match backend {
-        Backend::Native(_) | Backend::Special(_) => Ok(()),
+        Backend::Native(_) | Backend::Named(_) => Ok(()),
         Backend::Php(_) => Err(value_error(
             STORAGE,
             "must not be a storage written in PHP: TokenBucketStorage supports token buckets only",

@@ -14,6 +14,8 @@ const NAME: &str = ".statistics";
 /// After this many calls a process checks that its file is the one that other processes open, and opens
 /// that one if not.
 const CHECK_EVERY: u32 = 1_024;
+/// After this many calls a process without a file looks for one: what kept it from that may have been mended.
+const RETRY_EVERY: u32 = 32;
 /// Of the limiters that a process asks for the first time, the key of each third is watched, if that can be. Not of each
 /// second: two limits may be asked in turn.
 const WATCH_EVERY: u32 = 3;
@@ -118,7 +120,10 @@ impl StatisticsFile {
                     *region = Some(opened);
                     self.error.take();
                 }
-                Err(error) => drop(self.error.replace(Some(error))),
+                Err(error) => {
+                    self.calls_until_check.set(RETRY_EVERY);
+                    self.error.replace(Some(error));
+                }
             }
         }
     }

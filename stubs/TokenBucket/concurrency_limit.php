@@ -11,7 +11,8 @@ namespace TokenBucket;
  *     limit = 3
  *     lifetime = 120
  *
- * The keys are `limit`, `lifetime` (seconds; 60 by default), `storage`, `enforce` and `on_error`. The rest is as limiter() describes.
+ * The keys are `limit`, `lifetime` (seconds; 60 by default), `storage`, `enforce`, `on_error`, `except` and `clients`. An exempt client always gets a
+ * permit, and holds none: getActive() is 0. The rest is as limiter() describes.
  *
  * @param string $name   the name of such a limit
  * @param string $client names the client: 1 to 4,096 bytes with the limit's name before it

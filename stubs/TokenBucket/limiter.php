@@ -16,6 +16,9 @@ namespace TokenBucket;
  * these limits, one with `first = a b c` a FirstOf. A changed file is in force in every worker within two seconds, without a reload. One that has a mistake, or is
  * gone, changes nothing, and each worker warns once.
  *
+ * `except = 10.0.0.0/8 monitoring` exempts clients: their calls are accepted and charged to nothing, and block() and reset() do nothing for
+ * them. `clients = FILE` gives some clients other numbers, see client_terms().
+ *
  * A limit's identifier is its name, a colon and the client: limiter('search', '192.0.2.1') decides on the bucket
  * "search:192.0.2.1", and statistics() counts it under "search".
  *

@@ -45,8 +45,8 @@ namespace TokenBucket;
  *     blocked: list<array{name: string, identifier: string|null, algorithm: string, enforced: bool, seconds: float}>,
  *     limits_file: array{path: string, error: string|null}|null,
  *     named_limits: array<string, array{all: list<string>}|array{first: list<string>}|array{algorithm: string, limit: int, interval: float,
- *         except: int|null, clients: array{path: string, count: int}|null, storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}|array{
- *         algorithm: string, limit: int, lifetime: float, except: int|null, clients: array{path: string, count: int}|null, storage: string|null, enforce: bool|null, on_error: string|null}>,
+ *         leave: int, except: int|null, clients: array{path: string, count: int}|null, storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}|array{
+ *         algorithm: string, limit: int, lifetime: float, leave: int, except: int|null, clients: array{path: string, count: int}|null, storage: string|null, enforce: bool|null, on_error: string|null}>,
  *     tables: list<array{name: string, holds: 'buckets'|'permits'|'leases', path: string, bytes: int, slots: int, used: int,
  *         evictions: int, denied_newcomers: int}>,
  *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null, round_trip: float|null,

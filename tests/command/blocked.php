@@ -10,6 +10,10 @@ use TokenBucket\Command\Network;
 use TokenBucket\Command\NeverList;
 
 write_file('limits.ini', implode('', array_map(static fn (string $name): string => "[$name]\nlimit = 1\ninterval = 900\n", ['search', 'login', 'raw', 'order'])) . <<<'INI'
+    [busy]
+    limit = 5
+    interval = 900
+    leave = 3
     [trial]
     limit = 1
     interval = 900
@@ -55,6 +59,8 @@ check('--count takes those denied most', listed('search', '--count', '1') === ['
 check('and says how many are left out', run(['blocked', 'search', '--count', '1'])['err'] === "token-bucket: clients left out: 1 beyond --count\n");
 application('$limit = limiter("search", "203.0.113.6"); for ($i = 0; $i < 30; $i++) { $limit->consume(); }');
 check('a client that is limited, not blocked, is not listed', !in_array('203.0.113.6', listed('search'), true));
+application('$limit = limiter("busy", "198.51.100.10"); $limit->block(0.01); for ($i = 0; $i < 12; $i++) { $limit->consume(); } usleep(20_000); for ($i = 0; $i < 9; $i++) { $limit->consume(); }');
+check('a client whose block is over is not listed, also if the limit leaves the tokens that it has', listed('busy') === [] && run(['unblock', 'busy', '198.51.100.10'])['out'] === "busy 198.51.100.10: was not blocked\n", run(['blocked', 'busy']));
 blocked('trial', '198.51.100.9', 30);
 check('a dry run blocks nobody', run(['blocked', 'trial']) === ['code' => 0, 'out' => '', 'err' => ''], run(['blocked', 'trial']));
 $limits = (string) file_get_contents("$folder/limits.ini");

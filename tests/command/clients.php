@@ -14,6 +14,8 @@ check('check counts the clients', preg_match("~^api +5 in 1 min, token_bucket, e
 foreach (['10.1.2.3' => "exempt by $limits, line 4", '4711' => "1 by $clients, line 1", 'far' => "exempt by $clients, line 2", '192.0.2.1' => 'no line of its own'] as $client => $line) {
     check("check says which line is about $client", command(['limits', 'check', 'limits.ini', 'api', (string) $client])['out'] === "api $client: $line\n");
 }
+check('and of a set about each of its limits', command(['limits', 'check', 'limits.ini', 'both', '10.1.2.3'])['out'] === "api 10.1.2.3: exempt by $limits, line 4\nall 10.1.2.3: no line of its own\n");
+check('also as JSON', json_decode(command(['limits', 'check', 'limits.ini', 'both', '10.1.2.3', '--json'])['out'], true) === ['api' => "exempt by $limits, line 4", 'all' => null]);
 $result = command(['limits', 'check', 'limits.ini', 'apo', '4711']);
 check('check says which limits there are', $result['code'] === 1 && str_contains($result['err'], 'has no limit "apo": must be one of all, api, both'), $result);
 check('check takes a file, or also a limit and a client', command(['limits', 'check', 'limits.ini', 'api'])['code'] === 2);
@@ -37,7 +39,12 @@ check('and says which clients there are', json('status')['named_limits']['api'][
 
 // block
 $result = run(['block', 'api', '10.1.2.3', '1h']);
-check('a block of an exempt client is refused', $result['code'] === 1 && $result['out'] === '' && str_contains($result['err'], "api 10.1.2.3: not blocked, for no block holds for it (api: exempt by $limits, line 4)"), $result);
+$refusal = "api 10.1.2.3: nothing has changed, because the client is exempt (api: exempt by $limits, line 4). --identifier api:10.1.2.3 reaches what is stored for it";
+check('a block of an exempt client is refused', $result['code'] === 1 && $result['out'] === '' && str_contains($result['err'], $refusal), $result);
+foreach (['unblock', 'reset'] as $command) {
+    $result = run([$command, 'api', '10.1.2.3']);
+    check("so is $command", $result['code'] === 1 && $result['out'] === '' && str_contains($result['err'], $refusal), $result);
+}
 $result = run(['block', 'both', '10.1.2.3', '1h']);
-check('of a set the other limits are blocked', $result['code'] === 0 && $result['out'] === "both 10.1.2.3: blocked for 1 h\n" && str_contains($result['err'], "no block holds in api: exempt by $limits, line 4"), $result);
+check('of a set the other limits are blocked', $result['code'] === 0 && $result['out'] === "both 10.1.2.3: blocked for 1 h\n" && str_contains($result['err'], "the client stays exempt, api: exempt by $limits, line 4"), $result);
 check('which deny then', run(['peek', 'both', '10.1.2.3'])['code'] === 1 && run(['peek', 'api', '10.1.2.3'])['code'] === 0);

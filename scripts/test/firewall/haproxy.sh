@@ -19,7 +19,12 @@ backend php
 CONFIG
 haproxy -q -db -f "$folder/haproxy.cfg" &
 haproxy_pid=$!
-until curl -s -o /dev/null http://127.0.0.1:81/search.php; do sleep 0.1; done
+tries=100
+until curl -s -o /dev/null http://127.0.0.1:81/search.php; do
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] || { echo "HAProxy does not answer" >&2; exit 1; }
+    sleep 0.1
+done
 update_haproxy() { HAPROXY=$folder/haproxy.sock share/firewall/update-firewall haproxy search --max-time 10 --pool "$folder/fpm/fpm.conf"; }
 
 for client in 198.51.100.9 2001:db8:1:8::a; do

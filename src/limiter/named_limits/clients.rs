@@ -1,168 +1,182 @@
-//! Clients that a limit treats otherwise: which they are, and what is said of each.
+//! A list of clients that a limit treats differently, and how it treats each.
 //!
-//! Paid: 32 bytes a line in each worker, and a search at each `limiter()`. Got: a hundred thousand lines cost one binary search. Names are
-//! kept as hashes, for their texts may be long; networks as they are.
+//! A worker pays 32 bytes for each client, and one or two binary searches for each `limiter()`, then a step for each network around the one
+//! that was found. Names are kept as hashes, because their texts may be long; networks are kept as they are.
 
 use super::mistake::{FileError, mistake};
 use crate::address::{Network, ipv6_mask};
 use crate::dsn::sanitize;
+use crate::identifier::MAX_IDENTIFIER;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-/// The most clients of a file.
+/// The most clients of a list.
 pub const MAX_CLIENTS: usize = 100_000;
-/// The longest client, in bytes: no identifier is longer.
-const MAX_CLIENT: usize = crate::identifier::MAX_IDENTIFIER;
 
-/// What is said of a client.
+/// How a limit treats a client.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Terms {
-    /// No limit holds for it.
+    /// The client is not limited.
     Exempt,
-    /// It has other numbers.
+    /// The client has other numbers.
     Numbers {
         /// Tokens, hits or permits.
         count: i64,
-        /// In so many seconds; none: in the limit's own.
+        /// In so many seconds. None: in the limit's own interval.
         interval: Option<f64>,
     },
 }
 
-/// What is said of a client, and in which line.
+/// A line about one client.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClientLine {
-    /// From 1.
+    /// Its number, from 1.
     pub line: u32,
-    /// What it says.
+    /// How the client is treated.
     pub terms: Terms,
 }
 
-/// Clients and networks, with what is said of each.
+/// How closely a line names a client: a name before any network, and a small network before a large one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Precision {
+    /// A network with so many bits.
+    Network(u8),
+    /// The client to the letter.
+    Name,
+}
+
+/// A list of clients and networks.
 pub struct Clients {
     /// Sorted by hash.
     names: Vec<Name>,
     ipv4: Networks,
     ipv6: Networks,
-    /// Intervals that lines name.
+    /// The intervals in the lines.
     intervals: Vec<f64>,
-    /// Keys of the hashes: a client must not be able to find a name whose hash another one has.
+    /// The keys of the hashes. They are random, so that no client can find a name that has the hash of another.
     hash_keys: [RandomState; 2],
 }
 
-/// A client to the letter.
+/// A client that is listed to the letter.
 struct Name {
-    /// Of two keys, so that no two names in the world will share one.
+    /// 128 bits: two names do not share them.
     hash: [u64; 2],
-    said: Said,
+    entry: Entry,
 }
 
-/// Networks, sorted by their first addresses, the larger first.
+/// Networks in the order of their first addresses, a larger one before those in it.
 #[derive(Default)]
-struct Networks(Vec<Listed>);
+struct Networks(Vec<ListedNetwork>);
 
 /// A network in a list.
-struct Listed {
+struct ListedNetwork {
     prefix: u128,
-    said: Said,
-    /// The place of the smallest network in the list that holds this one; its own if none does.
+    entry: Entry,
+    /// The index of the smallest network around this one; its own index if there is none.
     parent: u32,
 }
 
-/// A line in few bytes.
+/// A line, packed.
 #[derive(Clone, Copy)]
-struct Said {
+struct Entry {
     line: u32,
     /// [`EXEMPT`], or a number.
     count: u32,
-    /// Which of the intervals; [`OWN_INTERVAL`].
+    /// An index into the intervals, or [`OWN_INTERVAL`].
     interval: u16,
-    /// The bits of a network that count.
+    /// The length of a network's prefix.
     bits: u8,
 }
 
 const EXEMPT: u32 = u32::MAX;
 const OWN_INTERVAL: u16 = u16::MAX;
 
-const _: () = assert!(size_of::<Name>() <= 32 && size_of::<Listed>() <= 32);
+const _: () = assert!(size_of::<Name>() <= 32 && size_of::<ListedNetwork>() <= 32);
 
-/// Clients, while they are read.
+/// A list of clients while it is read.
 #[derive(Default)]
 pub struct ClientList {
     names: Vec<Name>,
-    ipv4: Vec<Listed>,
-    ipv6: Vec<Listed>,
+    ipv4: Vec<ListedNetwork>,
+    ipv6: Vec<ListedNetwork>,
     intervals: Vec<f64>,
-    interval_places: HashMap<u64, u16>,
+    interval_indices: HashMap<u64, u16>,
     hash_keys: [RandomState; 2],
 }
 
 impl ClientList {
-    /// Adds a client: a network or an address, or what a client is called.
+    /// Adds an address, a network, or a client to the letter. Text that looks like a network and is none is refused, unless
+    /// it is `quoted`.
     ///
     /// # Errors
     ///
-    /// What looks like a network and is none, and more than [`MAX_CLIENTS`].
-    pub fn add(&mut self, line: u32, client: &str, terms: Terms) -> Result<(), FileError> {
+    /// A text that is no client, and more than [`MAX_CLIENTS`].
+    pub fn add(
+        &mut self,
+        line: u32,
+        client: &str,
+        quoted: bool,
+        terms: Terms,
+    ) -> Result<(), FileError> {
         if self.names.len() + self.ipv4.len() + self.ipv6.len() == MAX_CLIENTS {
             return Err(mistake(line, format!("must have at most {MAX_CLIENTS} clients")));
         }
-        let said = |bits: u32| (bits as u8, terms);
-        match parse_network(client).map_err(|what| mistake(line, what))? {
+        match parse_network(client, quoted).map_err(|what| mistake(line, what))? {
             Some(network) => {
                 let (bits, prefix) = network.prefix();
-                let said = self.said(line, said(bits))?;
-                let listed = Listed { prefix, said, parent: 0 };
+                let entry = self.pack(line, bits as u8, terms)?;
+                let listed = ListedNetwork { prefix, entry, parent: 0 };
                 if network.is_ipv4() { &mut self.ipv4 } else { &mut self.ipv6 }.push(listed);
             }
-            None if (1..=MAX_CLIENT).contains(&client.len()) => {
-                let said = self.said(line, said(0))?;
-                self.names.push(Name { hash: hash(&self.hash_keys, client.as_bytes()), said });
+            None if (1..=MAX_IDENTIFIER).contains(&client.len()) => {
+                let entry = self.pack(line, 0, terms)?;
+                self.names.push(Name { hash: hash(&self.hash_keys, client.as_bytes()), entry });
             }
             None => {
-                let message = format!("a client must have 1 to {MAX_CLIENT} bytes");
+                let message = format!("a client must have 1 to {MAX_IDENTIFIER} bytes");
                 return Err(mistake(line, message));
             }
         }
         Ok(())
     }
 
-    fn said(&mut self, line: u32, (bits, terms): (u8, Terms)) -> Result<Said, FileError> {
+    fn pack(&mut self, line: u32, bits: u8, terms: Terms) -> Result<Entry, FileError> {
         let (count, interval) = match terms {
             Terms::Exempt => (EXEMPT, OWN_INTERVAL),
             Terms::Numbers { count, interval } => {
-                // Larger numbers are refused by every limit.
+                // Every limit refuses a larger number.
                 let count = u32::try_from(count).unwrap_or(EXEMPT - 1).min(EXEMPT - 1);
-                (count, interval.map_or(Ok(OWN_INTERVAL), |it| self.place_of(line, it))?)
+                (count, interval.map_or(Ok(OWN_INTERVAL), |it| self.interval_index(line, it))?)
             }
         };
-        Ok(Said { line, count, interval, bits })
+        Ok(Entry { line, count, interval, bits })
     }
 
-    fn place_of(&mut self, line: u32, interval: f64) -> Result<u16, FileError> {
-        if let Some(place) = self.interval_places.get(&interval.to_bits()) {
-            return Ok(*place);
+    fn interval_index(&mut self, line: u32, interval: f64) -> Result<u16, FileError> {
+        if let Some(index) = self.interval_indices.get(&interval.to_bits()) {
+            return Ok(*index);
         }
-        let place = u16::try_from(self.intervals.len()).ok().filter(|it| *it < OWN_INTERVAL);
+        let index = u16::try_from(self.intervals.len()).ok().filter(|it| *it < OWN_INTERVAL);
         let message = || mistake(line, format!("must have at most {OWN_INTERVAL} intervals"));
-        let place = place.ok_or_else(message)?;
+        let index = index.ok_or_else(message)?;
         self.intervals.push(interval);
-        self.interval_places.insert(interval.to_bits(), place);
-        Ok(place)
+        self.interval_indices.insert(interval.to_bits(), index);
+        Ok(index)
     }
 
-    /// All that were added.
+    /// Sorts the list.
     ///
     /// # Errors
     ///
-    /// A client that is there twice.
+    /// A client that is listed twice.
     pub fn finish(self) -> Result<Clients, FileError> {
         let Self { mut names, ipv4, ipv6, mut intervals, hash_keys, .. } = self;
-        names.sort_unstable_by_key(|name| (name.hash, name.said.line));
-        let twins = names.windows(2).filter_map(|pair| match pair {
-            [first, second] if first.hash == second.hash => Some((first.said, second.said)),
+        names.sort_unstable_by_key(|name| (name.hash, name.entry.line));
+        let duplicates = names.windows(2).filter_map(|pair| match pair {
+            [first, second] if first.hash == second.hash => Some((first.entry, second.entry)),
             _ => None,
         });
-        refuse_twins(twins)?;
+        refuse_duplicates(duplicates)?;
         let (ipv4, ipv6) = (Networks::sort(ipv4)?, Networks::sort(ipv6)?);
         names.shrink_to_fit();
         intervals.shrink_to_fit();
@@ -171,80 +185,80 @@ impl ClientList {
 }
 
 impl Clients {
-    /// What is said of a client: of its name to the letter, else of the smallest network that holds it. A client that is a
-    /// network is held by those that hold all its addresses.
-    pub fn find(&self, client: &[u8]) -> Option<(u32, ClientLine)> {
+    /// Finds the line about a client: the client to the letter, else the smallest network that holds all of its addresses.
+    pub fn find(&self, client: &[u8]) -> Option<(Precision, ClientLine)> {
         let own = hash(&self.hash_keys, client);
-        if let Ok(place) = self.names.binary_search_by_key(&own, |name| name.hash) {
-            return Some((u32::MAX, self.line(self.names.get(place)?.said)));
+        if let Ok(index) = self.names.binary_search_by_key(&own, |name| name.hash) {
+            return Some((Precision::Name, self.unpack(self.names.get(index)?.entry)));
         }
         let network = Network::of_client(client)?;
         let networks = if network.is_ipv4() { &self.ipv4 } else { &self.ipv6 };
-        let said = networks.find(network.prefix())?;
-        Some((said.bits.into(), self.line(said)))
+        let entry = networks.find(network.prefix())?;
+        Some((Precision::Network(entry.bits), self.unpack(entry)))
     }
 
-    /// All lines, in no order.
+    /// All lines, in any order.
     pub fn lines(&self) -> impl Iterator<Item = ClientLine> {
-        let networks = self.ipv4.0.iter().chain(&self.ipv6.0).map(|listed| listed.said);
-        self.names.iter().map(|name| name.said).chain(networks).map(|said| self.line(said))
+        let networks = self.ipv4.0.iter().chain(&self.ipv6.0).map(|listed| listed.entry);
+        self.names.iter().map(|name| name.entry).chain(networks).map(|entry| self.unpack(entry))
     }
 
-    /// How many there are.
+    /// The number of lines.
     pub fn count(&self) -> usize {
         self.names.len() + self.ipv4.0.len() + self.ipv6.0.len()
     }
 
-    fn line(&self, said: Said) -> ClientLine {
-        let interval = self.intervals.get(usize::from(said.interval)).copied();
-        let terms = match said.count {
+    fn unpack(&self, entry: Entry) -> ClientLine {
+        let interval = self.intervals.get(usize::from(entry.interval)).copied();
+        let terms = match entry.count {
             EXEMPT => Terms::Exempt,
             count => Terms::Numbers { count: count.into(), interval },
         };
-        ClientLine { line: said.line, terms }
+        ClientLine { line: entry.line, terms }
     }
 }
 
 impl Networks {
-    fn sort(mut listed: Vec<Listed>) -> Result<Self, FileError> {
-        listed.sort_unstable_by_key(|it| (it.prefix, it.said.bits, it.said.line));
-        let twins = listed.windows(2).filter_map(|pair| match pair {
-            [a, b] if a.prefix == b.prefix && a.said.bits == b.said.bits => Some((a.said, b.said)),
+    fn sort(mut listed: Vec<ListedNetwork>) -> Result<Self, FileError> {
+        listed.sort_unstable_by_key(|it| (it.prefix, it.entry.bits, it.entry.line));
+        let duplicates = listed.windows(2).filter_map(|pair| match pair {
+            [a, b] if a.prefix == b.prefix && a.entry.bits == b.entry.bits => {
+                Some((a.entry, b.entry))
+            }
             _ => None,
         });
-        refuse_twins(twins)?;
-        // The networks that hold the last one, the smallest last, with their places.
-        let mut around: Vec<(u32, u128, u8)> = Vec::new();
-        for (place, network) in (0..).zip(&mut listed) {
+        refuse_duplicates(duplicates)?;
+        // The index, the prefix and its length of each network around the last one, the smallest network last.
+        let mut enclosing: Vec<(u32, u128, u8)> = Vec::new();
+        for (index, network) in (0..).zip(&mut listed) {
             let prefix = network.prefix;
-            while around.pop_if(|(_, outer, bits)| !holds(*outer, *bits, prefix)).is_some() {}
-            network.parent = around.last().map_or(place, |(outer, ..)| *outer);
-            around.push((place, prefix, network.said.bits));
+            while enclosing.pop_if(|(_, outer, bits)| !holds(*outer, *bits, prefix)).is_some() {}
+            network.parent = enclosing.last().map_or(index, |(outer, ..)| *outer);
+            enclosing.push((index, prefix, network.entry.bits));
         }
         listed.shrink_to_fit();
         Ok(Self(listed))
     }
 
-    /// What is said of the smallest network that holds this one.
-    fn find(&self, (bits, prefix): (u32, u128)) -> Option<Said> {
-        // The last that begins no later. Whatever holds the client holds this one, too.
-        let after =
-            self.0.partition_point(|it| (it.prefix, u32::from(it.said.bits)) <= (prefix, bits));
-        let mut place = after.checked_sub(1)?;
+    /// Finds the smallest network around another one.
+    fn find(&self, (bits, prefix): (u32, u128)) -> Option<Entry> {
+        let begins_later = |it: &ListedNetwork| (it.prefix, it.entry.bits.into()) > (prefix, bits);
+        // The last network that begins no later. Every network around the client is around this one, or is it.
+        let mut index = self.0.partition_point(|it| !begins_later(it)).checked_sub(1)?;
         loop {
-            let Listed { prefix: outer, said, parent } = self.0.get(place)?;
-            if u32::from(said.bits) <= bits && holds(*outer, said.bits, prefix) {
-                return Some(*said);
+            let ListedNetwork { prefix: outer, entry, parent } = self.0.get(index)?;
+            if u32::from(entry.bits) <= bits && holds(*outer, entry.bits, prefix) {
+                return Some(*entry);
             }
-            if *parent as usize == place {
+            if *parent as usize == index {
                 return None;
             }
-            place = *parent as usize;
+            index = *parent as usize;
         }
     }
 }
 
-/// Whether a network of so many bits holds what begins with `prefix`.
+/// Whether a network of so many bits holds the addresses that begin with `prefix`.
 fn holds(network: u128, bits: u8, prefix: u128) -> bool {
     (network ^ prefix) & ipv6_mask(bits.into()) == 0
 }
@@ -253,51 +267,43 @@ fn hash(keys: &[RandomState; 2], client: &[u8]) -> [u64; 2] {
     keys.each_ref().map(|key| key.hash_one(client))
 }
 
-/// The first line that names a client again.
-fn refuse_twins(twins: impl Iterator<Item = (Said, Said)>) -> Result<(), FileError> {
-    match twins.min_by_key(|(_, second)| second.line) {
+fn refuse_duplicates(duplicates: impl Iterator<Item = (Entry, Entry)>) -> Result<(), FileError> {
+    match duplicates.min_by_key(|(_, second)| second.line) {
         None => Ok(()),
-        Some((first, second)) => {
-            let line = first.line;
-            let where_ = if line == second.line {
-                "in this line".to_owned()
-            } else {
-                format!("in line {line}")
-            };
-            Err(mistake(
-                second.line,
-                format!("a client must not be there twice: this one is {where_}, too"),
-            ))
+        Some((Entry { line, .. }, second)) if line == second.line => {
+            Err(mistake(line, "names a client twice"))
+        }
+        Some((Entry { line, .. }, second)) => {
+            Err(mistake(second.line, format!("this client is already in line {line}")))
         }
     }
 }
 
 /// Reads an address or a network. None for any other client.
-fn parse_network(client: &str) -> Result<Option<Network>, String> {
+fn parse_network(client: &str, quoted: bool) -> Result<Option<Network>, String> {
+    let shown = sanitize(client);
     match Network::parse(client.as_bytes()) {
         Some(network) => match network.if_written_otherwise() {
-            Some(right) => {
-                Err(format!("{} has bits beyond its length: write {right}", sanitize(client)))
-            }
+            Some(right) => Err(format!("{shown} has bits beyond its length: write {right}")),
             None => Ok(Some(network)),
         },
-        None if looks_like_network(client) => Err(format!(
-            "{} is no address or network: write one like 10.0.0.0/8 or 2001:db8::/32",
-            sanitize(client)
+        None if !quoted && looks_like_network(client) => Err(format!(
+            "{shown} is no address or network: write one like 10.0.0.0/8 or 2001:db8::/32"
         )),
         None => Ok(None),
     }
 }
 
-/// Whether a text can hardly be anything but an address or a network with a mistake.
+/// Whether a text is probably meant as an address or a network: it has only their characters, and their form or that of a list, a range, a
+/// mask or a pattern.
 fn looks_like_network(text: &str) -> bool {
-    let (address, bits) =
-        text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_ipv4 = address.split('.').count() == 4 && address.split('.').all(is_number);
-    let is_hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b':';
-    let is_ipv6 = address.matches(':').count() >= 2 && address.bytes().all(is_hex);
-    (is_ipv4 || is_ipv6) && bits.is_none_or(|bits| is_number(bits) || bits.is_empty())
+    let dots = text.matches('.').count();
+    let has_parts = dots > 0 || text.contains(':');
+    let has_their_characters = text.bytes().any(|byte| byte.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit() || b":./*-[]%".contains(&byte));
+    let has_their_form = (dots >= 3 && !text.contains(':')) || text.matches(':').count() >= 2;
+    let is_extended = text.contains(['/', '*', '[']);
+    has_their_characters && has_parts && (has_their_form || is_extended)
 }
 
 #[cfg(test)]

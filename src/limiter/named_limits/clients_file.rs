@@ -19,13 +19,14 @@ pub fn read(text: &[u8]) -> Result<Clients, FileError> {
         if text.is_empty() || text.starts_with([';', '#']) {
             continue;
         }
-        let (client, terms) = parse(text).map_err(|what| mistake(line, what))?;
-        list.add(line, client, terms)?;
+        let (client, quoted, terms) = parse(text).map_err(|what| mistake(line, what))?;
+        list.add(line, client, quoted, terms)?;
     }
     list.finish()
 }
 
-fn parse(line: &str) -> Result<(&str, Terms), &'static str> {
+/// The client, whether it stands in quotes, and its terms.
+fn parse(line: &str) -> Result<(&str, bool, Terms), &'static str> {
     let (client, terms) = match line.strip_prefix('"') {
         Some(rest) => {
             let (client, rest) = rest.split_once('"').ok_or(FORM)?;
@@ -42,10 +43,12 @@ fn parse(line: &str) -> Result<(&str, Terms), &'static str> {
         }
     };
     let terms = terms.split(';').next().unwrap_or_default().trim();
-    Ok((client.trim(), parse_terms(terms).ok_or(FORM)?))
+    Ok((client.trim(), line.starts_with('"'), parse_terms(terms).ok_or(FORM)?))
 }
 
 fn parse_terms(text: &str) -> Option<Terms> {
+    // As php.ini has it.
+    let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     if text == "none" {
         return Some(Terms::Exempt);
     }
@@ -74,7 +77,7 @@ mod tests {
     #[test]
     fn line_says_what_a_client_may() {
         let text = "; customers\n4711 = 1000\n\n# partners\n10.0.0.0/8=500/60 ; a = b\r\n\
-                    \"a ;b = c\" = none ; monitoring\nbase64== = 7 / 0.5\n";
+                    \"a ;b = c\" = none ; monitoring\nbase64== = \"7 / 0.5\"\n";
         let clients = read(text.as_bytes()).unwrap();
         let numbers = |count, interval| Terms::Numbers { count, interval };
         assert_eq!(terms(&clients, "4711"), Some((2, numbers(1_000, None))));
@@ -96,13 +99,30 @@ mod tests {
             "line 1: 10.0.0.5/8 has bits beyond its length: write 10.0.0.0/8"
         );
         let no_network = "is no address or network: write one like 10.0.0.0/8 or 2001:db8::/32";
-        for client in ["10.0.0.0/33", "10.0.0.256", "10.0.0.0/", "2001:db8::/129", "1:2:3"] {
+        for client in [
+            "10.0.0.0/33",
+            "10.0.0.256",
+            "10.0.0.0/",
+            "2001:db8::/129",
+            "1:2:3",
+            "10.0.0.0/255.0.0.0",
+            "::ffff:10.0.0.0/8",
+            "192.168.0.1-192.168.0.9",
+            "10.1/16",
+            "10.2.*",
+            "[2001:db8::1]",
+            "64:ff9b::/96",
+        ] {
             assert_eq!(
                 message(&format!("{client} = none")),
                 format!("line 1: {client} {no_network}")
             );
         }
-        let twice = "a client must not be there twice: this one is in line 1, too";
+        let quoted =
+            read(b"\"aa:bb:cc:00:11:22\" = 1\n\"10.0.0.0/8\" = 2\nrelease-1.2.3 = 3").unwrap();
+        assert_eq!(terms(&quoted, "aa:bb:cc:00:11:22").unwrap().0, 1);
+        assert_eq!(terms(&quoted, "10.9.9.9").unwrap().0, 2, "a network in quotes is one");
+        let twice = "this client is already in line 1";
         assert_eq!(message("a = 1\nb = 1\na = 2"), format!("line 3: {twice}"));
         assert_eq!(message("10.0.0.0/8 = 1\n::ffff:10.0.0.0/104 = 1"), format!("line 2: {twice}"));
         assert_eq!(message(" = 1"), "line 1: a client must have 1 to 4096 bytes");

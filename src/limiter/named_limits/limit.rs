@@ -1,4 +1,4 @@
-//! A limit of a file, and what is said of some of its clients.
+//! A limit of a file, and the clients that it treats differently.
 
 use super::clients::{ClientLine, Clients, Terms};
 use crate::limit::{
@@ -33,7 +33,7 @@ pub struct NamedLimit {
     pub(super) exceptions: Exceptions,
 }
 
-/// The clients that a limit treats otherwise.
+/// The clients that a limit treats differently.
 #[derive(Clone, Default)]
 pub struct Exceptions {
     /// Those of `except`.
@@ -46,11 +46,11 @@ pub struct Exceptions {
 pub struct ClientsFile {
     /// Its path, as messages show it.
     pub path: String,
-    /// What it says.
+    /// Its lines.
     pub clients: Clients,
 }
 
-/// What is said of one client, and where.
+/// A line about one client, and its file.
 #[derive(Clone)]
 pub struct Exception {
     /// None: the file of limits itself.
@@ -60,21 +60,43 @@ pub struct Exception {
 }
 
 impl Exceptions {
-    /// What is said of a client: of its name before any network, of a smaller network before a larger one, in `except` before
-    /// `clients`.
+    /// Finds the line about a client: the more precise one, and of two equal ones that in `except`.
     pub fn find(&self, client: &[u8]) -> Option<Exception> {
         let except = self.except.as_ref().and_then(|clients| clients.find(client));
-        let own = self.clients.as_ref().and_then(|file| Some((file.clients.find(client)?, file)));
+        let own = self.clients.as_ref().and_then(|file| Some((file, file.clients.find(client)?)));
         match (except, own) {
-            (Some((exact, said)), None) => Some((exact, Exception { file: None, said })),
-            (Some((exact, said)), Some(((other, _), _))) if exact >= other => {
-                Some((exact, Exception { file: None, said }))
+            (Some((precision, _)), Some((file, (own, said)))) if own > precision => {
+                Some(Exception { file: Some(Rc::clone(file)), said })
             }
-            (_, own) => own.map(|((exact, said), file)| {
-                (exact, Exception { file: Some(Rc::clone(file)), said })
-            }),
+            (Some((_, said)), _) => Some(Exception { file: None, said }),
+            (None, Some((file, (_, said)))) => {
+                Some(Exception { file: Some(Rc::clone(file)), said })
+            }
+            (None, None) => None,
         }
-        .map(|(_, exception)| exception)
+    }
+}
+
+/// The rule for one client.
+pub enum ClientRule<'a> {
+    /// No limit: the client is exempt from this one.
+    Exempt(&'a Rule),
+    /// The limit's own or the client's.
+    Limited(Cow<'a, Rule>),
+}
+
+impl ClientRule<'_> {
+    /// The rule that holds, or would hold if the client was not exempt.
+    pub fn rule(&self) -> &Rule {
+        match self {
+            Self::Exempt(rule) => rule,
+            Self::Limited(rule) => rule,
+        }
+    }
+
+    /// Whether the client is exempt.
+    pub const fn is_exempt(&self) -> bool {
+        matches!(self, Self::Exempt(_))
     }
 }
 
@@ -127,7 +149,7 @@ impl Rule {
     ///
     /// # Errors
     ///
-    /// What is wrong with the numbers: a text that follows the name of the line's mistake.
+    /// What is wrong with the numbers.
     pub(super) fn with(&self, count: i64, interval: Option<f64>) -> Result<Self, String> {
         let of = |what: &str, error: LimitError| format!("{what} {error}");
         match (self, interval) {
@@ -203,27 +225,43 @@ impl NamedLimit {
         (!is_set).then(|| Self { name: name.to_owned(), leave, ..self.clone() })
     }
 
-    /// What is said of a client alone. None: it is limited as the others are.
+    /// The line about a client. None: it is limited as others are.
     pub fn exception(&self, client: &[u8]) -> Option<Exception> {
         self.exceptions.find(client)
     }
 
-    /// The rule for a client, and whether the client is exempt from it.
-    pub fn rule_for(&self, client: &[u8]) -> (Cow<'_, Rule>, bool) {
+    /// The rule for a client.
+    pub fn rule_for(&self, client: &[u8]) -> ClientRule<'_> {
         match self.exception(client).map(|exception| exception.said.terms) {
-            None => (Cow::Borrowed(&self.rule), false),
-            Some(Terms::Exempt) => (Cow::Borrowed(&self.rule), true),
-            // Checked when the file was read.
-            Some(Terms::Numbers { count, interval }) => match self.rule.with(count, interval) {
-                Ok(rule) => (Cow::Owned(rule), false),
-                Err(_) => (Cow::Borrowed(&self.rule), false),
-            },
+            None => ClientRule::Limited(Cow::Borrowed(&self.rule)),
+            Some(Terms::Exempt) => ClientRule::Exempt(&self.rule),
+            Some(Terms::Numbers { count, interval }) => {
+                // The file was refused if a line had wrong numbers.
+                let own = self.rule.with(count, interval).map(Cow::Owned);
+                ClientRule::Limited(own.unwrap_or(Cow::Borrowed(&self.rule)))
+            }
         }
     }
 
-    /// The clients that the limit treats otherwise.
+    /// The clients that the limit treats differently.
     pub const fn exceptions(&self) -> &Exceptions {
         &self.exceptions
+    }
+
+    /// The fewest tokens, hits or permits that one of its clients may have at once, and the line in the file of clients. None of
+    /// a set.
+    pub(super) fn fewest(&self) -> Option<(u64, Option<u32>)> {
+        let own = match &self.rule {
+            Rule::One { count, .. } | Rule::Calendar { count, .. } => count.unsigned_abs(),
+            Rule::Concurrency(limit) => limit.max().into(),
+            Rule::All(_) | Rule::First(_) => return None,
+        };
+        let lines = self.exceptions.clients.iter().flat_map(|file| file.clients.lines());
+        let counts = lines.filter_map(|said| match said.terms {
+            Terms::Exempt => None,
+            Terms::Numbers { count, .. } => Some((count.unsigned_abs(), Some(said.line))),
+        });
+        counts.chain([(own, None)]).min()
     }
 
     /// The settings of the limit's own. None: it has those of the directives.

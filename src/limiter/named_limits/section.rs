@@ -317,7 +317,7 @@ fn except(line: u32, value: &str) -> Result<Clients, FileError> {
     let mut list = ClientList::default();
     let is_between = |char: char| char.is_whitespace() || char == ',';
     for client in value.split(is_between).filter(|client| !client.is_empty()) {
-        list.add(line, client, Terms::Exempt).map_err(in_except)?;
+        list.add(line, client, false, Terms::Exempt).map_err(in_except)?;
     }
     list.finish().map_err(in_except)
 }

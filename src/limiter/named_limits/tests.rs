@@ -44,8 +44,8 @@ fn client_has_what_its_line_says_and_the_others_have_the_limit() {
     let numbers = |name: &[u8], client: &str| {
         let named = limits.find(name).unwrap();
         match named.rule_for(client.as_bytes()) {
-            (_, true) => None,
-            (rule, _) => match &*rule {
+            ClientRule::Exempt(_) => None,
+            ClientRule::Limited(rule) => match &*rule {
                 Rule::One { count, interval, .. } => Some((*count, *interval)),
                 Rule::Concurrency(limit) => Some((limit.max().into(), 0.0)),
                 _ => panic!(),
@@ -77,6 +77,21 @@ fn client_has_what_its_line_says_and_the_others_have_the_limit() {
 }
 
 #[test]
+fn limit_and_each_of_its_clients_have_more_than_it_leaves() {
+    let message = |leave: u32, clients: &str| {
+        let text =
+            format!("[a]\nlimit = 10\ninterval = 60\nleave = {leave}\n{clients}\n[b]\nlike = a\n");
+        read(&text).err().map(|error| format!("{}: {}", error.line, error.message))
+    };
+    assert_eq!(message(9, ""), None);
+    assert_eq!(message(10, "").unwrap(), "1: [a] must leave less than its limit: leave is 10");
+    assert_eq!(message(4, "clients = clients.ini"), None);
+    let few =
+        "1: [a] must leave less than its limit, which clients.ini: line 4 sets to 5: leave is 5";
+    assert_eq!(message(5, "clients = clients.ini").unwrap(), few);
+}
+
+#[test]
 fn mistake_about_clients_is_told_with_its_line_in_their_file() {
     let mistake = |text: &str| {
         let FileError { line, message } = read(text).err().unwrap();
@@ -102,10 +117,7 @@ fn mistake_about_clients_is_told_with_its_line_in_their_file() {
         mistake(&format!("{one}except = 10.0.0.1/8")),
         "4: except: 10.0.0.1/8 has bits beyond its length: write 10.0.0.0/8"
     );
-    assert_eq!(
-        mistake(&format!("{one}except = a b a")),
-        "4: except: a client must not be there twice: this one is in this line, too"
-    );
+    assert_eq!(mistake(&format!("{one}except = a b a")), "4: except: names a client twice");
     let alone = "all must stand alone: its limits have the other keys";
     assert_eq!(mistake(&format!("{one}[s]\nall = a\nexcept = 10.0.0.0/8")), format!("5: {alone}"));
 }

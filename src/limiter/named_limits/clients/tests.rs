@@ -6,7 +6,7 @@ use proptest::prelude::*;
 fn list(clients: &[&str]) -> Clients {
     let mut list = ClientList::default();
     for (line, client) in (1..).zip(clients) {
-        list.add(line, client, Terms::Exempt).unwrap();
+        list.add(line, client, false, Terms::Exempt).unwrap();
     }
     list.finish().unwrap()
 }
@@ -56,12 +56,12 @@ fn numbers_are_those_of_the_line() {
     let numbers = |count, interval| Terms::Numbers { count, interval };
     let said = [numbers(1, None), numbers(2, Some(60.0)), Terms::Exempt, numbers(3, Some(0.5))];
     for (line, terms) in (1..).zip(said) {
-        list.add(line, &format!("c{line}"), terms).unwrap();
+        list.add(line, &format!("c{line}"), false, terms).unwrap();
     }
     let clients = list.finish().unwrap();
     for (line, terms) in (1..).zip(said) {
         let found = clients.find(format!("c{line}").as_bytes());
-        assert_eq!(found, Some((u32::MAX, ClientLine { line, terms })));
+        assert_eq!(found, Some((Precision::Name, ClientLine { line, terms })));
     }
     assert_eq!((clients.count(), clients.lines().count()), (4, 4));
 }

@@ -49,6 +49,11 @@ impl Process {
         with_key(name, |key| self.permits.acquire(key, &limit, 0, self.call()))
     }
 
+    fn acquire_leaving(&self, name: &str, max: i64, leave: u64) -> Option<PermitHandle> {
+        let limit = PermitLimit::new(max, 60.0).unwrap();
+        with_key(name, |key| self.permits.acquire(key, &limit, leave, self.call()).unwrap())
+    }
+
     fn acquire(&self, name: &str, max: i64) -> Option<PermitHandle> {
         self.try_to_acquire(name, max).unwrap()
     }
@@ -222,6 +227,8 @@ fn call_that_is_denied_by_the_limit_does_not_count_as_one_for_want_of_room() {
     let processes = processes_with_a_permit(&folder, 2);
     assert!(processes[0].acquire("x", 2).is_none());
     assert_eq!(processes[0].denied_newcomers(), 0);
+    assert!(processes[0].acquire_leaving("x", 9, 7).is_none(), "two are held of two");
+    assert_eq!(processes[0].denied_newcomers(), 0, "seven are free, which have no slot yet");
     processes[0].fill_table();
     assert!(processes[0].acquire("x", 3).is_none());
     assert_eq!(processes[0].denied_newcomers(), 1, "the third permit finds no slot");
