@@ -287,6 +287,9 @@ function posted_limiters(): array
 function reset_client(): string
 {
     $limiter = posted_limiter();
+    if ($limiter->peek(0)->isExempt()) {
+        return exempt_client();
+    }
     $limiter->reset();
     return success('Reset', describe_client($limiter));
 }
@@ -294,11 +297,20 @@ function reset_client(): string
 function block_client(): string
 {
     $limiter = posted_limiter();
+    if ($limiter->peek(0)->isExempt()) {
+        return exempt_client();
+    }
     if (field($_POST, 'sure') !== 'yes') {
         return block_question();
     }
     $limiter->block(seconds(field($_POST, 'time')));
     return success('Blocked', describe_client($limiter));
+}
+
+/** No block holds for such a client, and no call counts. */
+function exempt_client(): string
+{
+    return success('Nothing has changed', 'The client is exempt from the limit, in the file of token_bucket.limits.');
 }
 
 /** Returns the seconds of a time that someone has typed. */
@@ -312,6 +324,9 @@ function seconds(string $time): float
 /** A limit that is not blocked keeps its calls. */
 function unblock_client(): string
 {
+    if (posted_limiter()->peek(0)->isExempt()) {
+        return exempt_client();
+    }
     $was_blocked = false;
     foreach (posted_limiters() as $limiter) {
         $decision = $limiter->peek(0);

@@ -64,6 +64,15 @@ write($clients, "4711 = none\n");
 usleep(1_700_000);
 echo ask(), json_encode(client_terms('api', '4711')['exempt']), "\n";
 
+echo "\nA file of clients that keeps changing holds no change of the limits up:\n";
+write($limits, "[api]\nlimit = 7\ninterval = 60\nclients = limiter_clients_error.clients.ini");
+for ($i = 0; $i < 12; $i++) {
+    write($clients, "4711 = none\n; $i\n");
+    usleep(200_000);
+    $limit = limiter('api', 'another')->attempt(0)->getLimit();
+}
+echo "limit $limit\n";
+
 echo "\nNot of such a limit:\n";
 try {
     client_terms('apo', '4711');
@@ -102,6 +111,9 @@ limit 50, Warning: TokenBucket\limiter(): token_bucket.limits: limiter_clients_e
 limit 50
 limit 3
 true
+
+A file of clients that keeps changing holds no change of the limits up:
+limit 7
 
 Not of such a limit:
 token_bucket.limits has no limit "apo": must be one of api

@@ -46,7 +46,7 @@ TokenBucket "login_account";q=100;w=3600
 TokenBucket "api_of_customers";q=100;w=60
 TokenBucket\SlidingWindow "contact_form";q=3;w=600
 TokenBucket\FixedWindow "export";q=50;w=86400
-TokenBucket "search_batch";q=30;w=60
+TokenBucket "search_batch";q=20;w=60
 TokenBucket\FirstOf "included";q=10000;w=2674800
 TokenBucket\CalendarWindow "included";q=10000;w=2674800
 TokenBucket\FixedWindow "credits";q=5000;w=31536000

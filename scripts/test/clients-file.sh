@@ -5,8 +5,8 @@ set -eu
 
 awk -v lines="$1" 'BEGIN {
     for (line = 1; line <= lines; line++) {
-        client = line % 2 ? sprintf("customer %d", line) : sprintf("10.%d.%d.%d/29", line / 16384 % 256, line / 64 % 256, line * 4 % 256)
-        if (line % 100 == 0) client = sprintf("customer %d", line)
+        client = line % 2 ? sprintf("\"customer %d\"", line) : sprintf("10.%d.%d.%d/29", line / 16384 % 256, line / 64 % 256, line * 4 % 256)
+        if (line % 100 == 0) client = sprintf("\"customer %d\"", line)
         print client " = " (line % 100 ? line : "none")
     }
 }'

@@ -85,6 +85,17 @@ timer_stop
 until_answered 198.51.100.7 12000
 [ -z "$(elements blocked4)" ] || fail "the set is not empty: $(elements blocked4)"
 
+echo "Rules that an administrator has edited"
+knock 198.51.100.7 block=3600 >/dev/null
+sed -i 's/dport != { 80, 443 }/dport != { 80, 443, 8080 }/' "$RULES"
+timer_start search
+until_refused 198.51.100.7 10
+expect refused 198.51.100.7 "a port more" 8080
+timer_stop
+command_as_operator unblock search 198.51.100.7
+sed -i 's/, 8080 }/ }/' "$RULES"
+update search --direct
+
 echo "Forged clients, a proxy, a command that was taken over"
 . scripts/test/firewall/hostile.sh
 

@@ -30,7 +30,7 @@ final class NeverList
             foreach ($lines === false ? throw new CommandError('--never must name a readable file; this one is not: ' . Text::printable($file)) : $lines as $number => $line) {
                 $text = trim((string) preg_replace('~#.*~s', '', $line));
                 if ($text !== '') {
-                    $networks[] = Network::parse($text) ?? throw new CommandError(Text::printable($file) . ': line ' . ($number + 1)
+                    $networks[] = Network::parse(self::unmapped($text)) ?? throw new CommandError(Text::printable($file) . ': line ' . ($number + 1)
                         . ' must be an address or a network such as 192.0.2.0/24; it is "' . Text::printable($text) . '"');
                 }
             }
@@ -65,6 +65,15 @@ final class NeverList
             }
         }
         return $addresses;
+    }
+
+    /** An IPv4 address or network that is written as one of IPv6 stands for itself. */
+    private static function unmapped(string $text): string
+    {
+        if (preg_match('~^::ffff:(\d[\d.]+)(?:/(\d{1,3}))?$~Di', $text, $parts) !== 1) {
+            return $text;
+        }
+        return isset($parts[2]) ? "$parts[1]/" . ((int) $parts[2] - 96) : $parts[1];
     }
 
     private static function known(string $text): Network

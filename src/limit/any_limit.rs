@@ -72,12 +72,18 @@ impl Limit {
         }
     }
 
-    /// After an accepted call: nanoseconds until one token or hit more can be used than is [left](Self::remaining), also if what is
-    /// left is used now.
-    pub fn more_after(&self, decision: &Decision) -> u64 {
-        let is_full = self.remaining(decision) == self.capacity();
+    /// After an accepted call: nanoseconds until one token or hit more can be used than can now, also if all of these are
+    /// used now. Calls that leave `leave` can use those that are [left](Self::remaining) beyond it.
+    ///
+    /// A sliding window with fewer hits left knows when its last hit leaves, and no earlier moment.
+    pub fn more_after(&self, decision: &Decision, leave: u64) -> u64 {
+        let left = self.remaining(decision);
+        let is_full = left == self.capacity();
         match self {
-            Self::TokenBucket(limit) => limit.more_after(decision),
+            Self::TokenBucket(limit) => limit.more_after(decision, leave),
+            Self::SlidingWindow(_) if left < leave => {
+                decision.expires_at.saturating_sub(decision.now)
+            }
             Self::FixedWindow(_) | Self::SlidingWindow(_) if is_full => self.window(),
             Self::FixedWindow(_) | Self::CalendarWindow(_) => {
                 decision.expires_at.saturating_sub(decision.now)

@@ -157,9 +157,9 @@ impl TokenBucket {
     }
 
     /// Nanoseconds until one token more can be used than is left.
-    pub(super) fn more_after(&self, decision: &Decision) -> u64 {
+    pub(super) fn more_after(&self, decision: &Decision, leave: u64) -> u64 {
         let left = decision.available.refill_time();
-        let next = self.cost_in_time(self.tokens_in(left) + 1);
+        let next = self.cost_in_time(self.tokens_in(left).max(leave) + 1);
         // A bucket that owes is longer from full than an empty one.
         let until_full = decision.expires_at.saturating_sub(decision.now);
         self.sub(next, left).ceil() + until_full.saturating_sub(self.full.ceil())

@@ -24,6 +24,9 @@ struct Seen {
     file: Option<Rc<ClientsFile>>,
 }
 
+/// A version that was read before, and what it says.
+type OldFile = (Option<Version>, Result<Rc<ClientsFile>, String>);
+
 /// The files, while a file of limits is read.
 pub struct Reading<'a> {
     before: &'a ClientsFiles,
@@ -40,14 +43,14 @@ impl ClientsFiles {
         self.0.take();
     }
 
-    /// How long the files have to be left alone still, if one has changed since it was seen.
+    /// In how long the first of those that have changed may be read. None: none has.
     pub fn rest_of_changed(&self) -> Option<Duration> {
         let seen = self.0.borrow();
         let rest = |it: &Seen| {
             let version = open(&it.path).ok().map(|(_, version)| version);
             (version != it.version).then(|| version.map_or(Duration::ZERO, |it| it.rest()))
         };
-        seen.iter().filter_map(rest).max()
+        seen.iter().filter_map(rest).min()
     }
 
     /// Begins to read those that a file of limits in `folder` names. `may_wait`: one that is being written is left for later.
@@ -65,12 +68,13 @@ impl ClientsFiles {
 }
 
 impl Reading<'_> {
-    /// Reads a file, or says what is wrong with it. One of the version that was read before is not read again.
+    /// Reads a file, or says what is wrong with it. If it has not changed, or is being written, it is as it was read before.
     pub fn read(&self, name: &str) -> Result<Rc<ClientsFile>, String> {
         let path = self.folder.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
         let shown = printable_path(&path).to_string();
         let (version, read) = match open(&path) {
             Err(reason) => (None, Err(format!("{shown}: {reason}"))),
+            Ok((_, version)) if let Some(old) = self.before_the_change(&path, version) => old,
             Ok((file, version)) => {
                 let read = self.known(&path, version).map_or_else(
                     || match read_text(file, version, MAX_SIZE) {
@@ -88,11 +92,20 @@ impl Reading<'_> {
                     },
                     Ok,
                 );
-                (Some(version), read)
+                // A worker begins with what there is, and reads that once more.
+                (Some(version).filter(|version| version.rest().is_zero()), read)
             }
         };
         self.seen.borrow_mut().push(Seen { path, version, file: read.clone().ok() });
         read
+    }
+
+    /// The version and the file that were read before, if there is another one that is being written.
+    fn before_the_change(&self, path: &Path, version: Version) -> Option<OldFile> {
+        let before = self.before.0.borrow();
+        let old = before.iter().find(|seen| seen.path == path && seen.version != Some(version))?;
+        let is_being_written = self.may_wait && !version.rest().is_zero();
+        old.file.clone().filter(|_| is_being_written).map(|file| (old.version, Ok(file)))
     }
 
     /// The file, if it was read before in this version.

@@ -8,6 +8,7 @@ use super::engine::object;
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces::{self, DECISION};
+use super::limit_decision::Asked;
 use super::limiter_set::{self, BLOCK, LimiterSet, Part, RESET, SetKind, change_each, parts};
 use super::token_counts;
 use crate::limit::Op;
@@ -60,26 +61,26 @@ fn consume(call: &Call) -> Result<(), Thrown> {
 }
 
 fn attempt(call: &Call) -> Result<(), Thrown> {
-    return_decision(call, take_all, |member| member.cost)
+    return_decision(call, take_all, |cost| Asked { most: cost, least: cost })
 }
 
 fn peek(call: &Call) -> Result<(), Thrown> {
-    return_decision(call, peek_all, |_| 0)
+    return_decision(call, peek_all, |cost| Asked { most: 0, least: cost })
 }
 
-/// Asks the limits and returns their decision; `asked` says how many tokens the call asked of each.
+/// Asks the limits and returns their decision; `asked` says what a call of this cost asks of a limit.
 fn return_decision(
     call: &Call,
     ask: fn(&[Member<'_>], Option<u64>) -> Report<Answers>,
-    asked: fn(&Member<'_>) -> u64,
+    asked: fn(u64) -> Asked,
 ) -> Result<(), Thrown> {
     call.expect_arguments(0, 2)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
     let answers = deliver(ask(&members, GLOBALS.get().frozen_time.get()))?;
     let each = parts.iter().zip(&members).zip(&answers);
-    let decisions =
-        each.filter_map(|((part, member), answer)| Some(part.decision((*answer)?, asked(member))));
+    let decisions = each
+        .filter_map(|((part, member), answer)| Some(part.decision((*answer)?, asked(member.cost))));
     call.return_new(&decision::CLASS, DecisionObject::several(decisions.collect()))
 }
 

@@ -8,6 +8,7 @@ use super::engine::object;
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces::{self, DECISION, TOKEN_COUNT, TOKENS};
+use super::limit_decision::Asked;
 use super::limiter_methods::{LEAVE, leave};
 use super::limiter_set::{self, BLOCK, LimiterSet, Part, RESET, SetKind, parts};
 use crate::limit::Op;
@@ -73,7 +74,7 @@ fn attempt(call: &Call) -> Result<(), Thrown> {
     let (cost, leave) = (call.token_count(1)?, leave(call, 2)?);
     let parts = parts(call)?;
     let answer = take(call, &parts, cost, leave)?;
-    return_decision(call, &parts, answer, cost)
+    return_decision(call, &parts, answer, Asked { most: cost, least: cost })
 }
 
 fn peek(call: &Call) -> Result<(), Thrown> {
@@ -82,14 +83,14 @@ fn peek(call: &Call) -> Result<(), Thrown> {
     let parts = parts(call)?;
     let frozen = GLOBALS.get().frozen_time.get();
     let answer = deliver(peek_first(members(&parts, cost, leave), frozen))?;
-    return_decision(call, &parts, answer, 0)
+    return_decision(call, &parts, answer, Asked { most: 0, least: cost })
 }
 
 fn return_decision(
     call: &Call,
     parts: &[Part],
     answer: FirstAnswer,
-    asked: u64,
+    asked: Asked,
 ) -> Result<(), Thrown> {
     let decision = match answer {
         FirstAnswer::GoesOn { position, decision } => {

@@ -3,7 +3,7 @@
 use super::engine::shared_string::SharedString;
 use crate::http::{Problem, QuotaPolicy};
 use crate::identifier::Identifier;
-use crate::limit::{Decision, Limit, SECOND};
+use crate::limit::{Decision, Limit, Op, SECOND};
 use crate::limiter::{DecidedBy, FlaggedDecision, Limiter, infer_name};
 use std::rc::Rc;
 
@@ -15,9 +15,27 @@ pub struct LimitDecision {
     pub flagged: FlaggedDecision,
     /// The limit that was applied.
     pub limit: Rc<Limit>,
-    /// The tokens or hits that the call asked for.
-    pub asked: u64,
+    pub asked: Asked,
+    /// How many tokens or hits each call on the limit leaves: `leave` in the operator's file.
+    pub leave: u64,
     pub origin: Origin,
+}
+
+/// The tokens or hits that a call asked of a limit.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    /// All that it may use if it goes on without them; 0 of a peek.
+    pub most: u64,
+    /// As many must be there, beside those that it leaves.
+    pub least: u64,
+}
+
+impl Asked {
+    /// By an operation that leaves nothing.
+    pub fn by(op: &Op) -> Self {
+        let most = if let Op::Peek { .. } = op { 0 } else { op.cost() };
+        Self { most, least: op.needs() }
+    }
 }
 
 /// Where a decision was made.
@@ -56,8 +74,8 @@ impl LimitDecision {
         let decision = self.decided();
         let tokens = match self.flagged.is_admitted() {
             true if decision.is_accepted() && decision.taken > 0 => decision.taken,
-            true if self.flagged.flags.is_degraded() || self.is_exempt() => self.asked,
-            true if !decision.is_accepted() => self.asked,
+            true if self.flagged.flags.is_degraded() || self.is_exempt() => self.asked.most,
+            true if !decision.is_accepted() => self.asked.most,
             _ => 0,
         };
         tokens as i64
@@ -96,8 +114,8 @@ impl LimitDecision {
             return Problem::AbnormalUsage;
         }
         let is_store_down = self.flagged.flags.decided_by() == DecidedBy::Policy;
-        // As much is left, so the call was to leave more. What a peek would have left is not known.
-        let is_kept = self.asked > 0 && self.limit.remaining(decision) >= self.asked;
+        // As much is left, so the call was to leave more.
+        let is_kept = self.limit.remaining(decision) >= self.asked.least;
         match is_store_down || is_kept {
             true => Problem::ReducedCapacity,
             false => Problem::QuotaExceeded,
@@ -108,15 +126,18 @@ impl LimitDecision {
     pub fn policy(&self) -> QuotaPolicy<'_> {
         let decision = self.decided();
         let wait = match decision.is_accepted() {
-            // Less than a microsecond does not count: a window ends that much after its interval.
-            true => self.limit.more_after(decision) as f64 / 1e9 - 1e-6,
+            true => {
+                // A window ends less than a microsecond after its interval.
+                let end = if let Limit::TokenBucket(_) = *self.limit { 0.0 } else { 1e-6 };
+                self.limit.more_after(decision, self.leave) as f64 / 1e9 - end
+            }
             false => decision.retry_after(),
         };
         QuotaPolicy {
             name: self.name(),
-            quota: self.limit.capacity(),
+            quota: self.limit.capacity().saturating_sub(self.leave),
             window: self.limit.window().div_ceil(SECOND).max(1),
-            remaining: self.limit.remaining(decision),
+            remaining: self.limit.remaining(decision).saturating_sub(self.leave),
             wait: whole_seconds(wait),
         }
     }

@@ -9,7 +9,7 @@ use super::engine::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
 use super::interfaces::{DECISION, SECONDS, TOKEN_COUNT, TOKENS};
 use super::likely_mistakes::warn_of_milliseconds;
-use super::limit_decision::{LimitDecision, Origin};
+use super::limit_decision::{Asked, LimitDecision, Origin};
 use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
 use super::storage_argument::Backend;
@@ -108,7 +108,8 @@ pub fn attempt(call: &Call) -> Result<(), Thrown> {
     };
     let flagged = consume_php_storage(call, "attempt", cost)?;
     let origin = Origin { limiter: None, identifier, name };
-    let decision = DecisionObject::one(LimitDecision { flagged, limit, asked: cost, origin });
+    let asked = Asked::by(&Op::Take { cost });
+    let decision = DecisionObject::one(LimitDecision { flagged, limit, asked, leave: 0, origin });
     call.return_new(&decision::CLASS, decision)
 }
 
@@ -194,14 +195,14 @@ pub fn return_decision(call: &Call, method: &str, op: Op, leave: u64) -> Result<
             Backend::Native(limiter) if leave == 0 => (limiter, None),
             backend => leaving(backend, op, leave, method)?,
         };
-        let op = leaving.as_ref().unwrap_or(&op);
+        let (asked, op) = (Asked::by(&op), leaving.as_ref().unwrap_or(&op));
         let limit = this.limit(method)?;
         let decided = this.decide(limiter, limit, op)?;
         Ok(decided.map(|flagged| {
-            let asked = if let Op::Peek { .. } = op { 0 } else { op.cost() };
             let (identifier, name) = (this.shared_identifier(), this.shared_name());
             let origin = Origin { limiter: Some(Rc::clone(limiter)), identifier, name };
-            let decision = LimitDecision { flagged, limit: Rc::clone(limit), asked, origin };
+            let (limit, leave) = (Rc::clone(limit), this.backend.leave());
+            let decision = LimitDecision { flagged, limit, asked, leave, origin };
             call.return_new(&decision::CLASS, DecisionObject::one(decision))
         }))
     })?;

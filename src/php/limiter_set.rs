@@ -11,7 +11,7 @@ use super::engine::shared_string::SharedString;
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces::{self, SECONDS};
-use super::limit_decision::{LimitDecision, Origin};
+use super::limit_decision::{Asked, LimitDecision, Origin};
 use super::limiter_methods::block_by;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::Backend;
@@ -174,10 +174,11 @@ impl Part {
     }
 
     /// A decision on this limit, of a call that asked for so many tokens.
-    pub fn decision(&self, flagged: FlaggedDecision, asked: u64) -> LimitDecision {
+    pub fn decision(&self, flagged: FlaggedDecision, asked: Asked) -> LimitDecision {
         let (identifier, name) = (self.identifier.clone(), self.name.clone());
         let origin = Origin { limiter: Some(Rc::clone(&self.limiter)), identifier, name };
-        LimitDecision { flagged, limit: Rc::clone(&self.limit), asked, origin }
+        let (limit, leave) = (Rc::clone(&self.limit), self.leave);
+        LimitDecision { flagged, limit, asked, leave, origin }
     }
 }
 

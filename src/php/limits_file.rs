@@ -29,6 +29,8 @@ pub struct LimitsFile {
     limits: RefCell<Option<Rc<NamedLimits>>>,
     /// The version that was looked at last; none if there was no file.
     seen: Cell<Option<Version>>,
+    /// Whether that one had been left alone when it was read.
+    is_settled: Cell<bool>,
     /// The files of clients that it names.
     clients: ClientsFiles,
     look_at: Cell<u64>,
@@ -138,15 +140,20 @@ impl LimitsFile {
                 return if had_file || !may_wait { Err(at(&reason)) } else { Ok(None) };
             }
         };
-        let rest = match (self.seen.get() == Some(version), self.clients.rest_of_changed()) {
-            (true, None) => return Ok(None),
-            (_, rest) => version.rest().max(rest.unwrap_or_default()),
+        let has_changed = self.seen.get() != Some(version) || !self.is_settled.get();
+        let rest = match (has_changed, self.clients.rest_of_changed()) {
+            (false, None) => return Ok(None),
+            (false, Some(rest)) => rest,
+            // A file of clients that is being written is left for later.
+            (true, _) => version.rest(),
         };
         if may_wait && !rest.is_zero() {
             self.look_at.set(coarse_time() + rest.as_nanos() as u64);
             return Ok(None);
         }
         self.seen.set(Some(version));
+        // Else it is read once more, for a worker begins with what there is.
+        self.is_settled.set(rest.is_zero());
         // The descriptor is closed then: it may be the one that a time zone needs.
         let text = match read_text(file, version, MAX_SIZE) {
             Err(NoText::Changed) if may_wait => {

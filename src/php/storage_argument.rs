@@ -36,6 +36,14 @@ pub struct NamedLimiter {
     pub is_exempt: bool,
 }
 
+impl Backend {
+    /// How many tokens each call leaves.
+    #[inline(always)]
+    pub fn leave(&self) -> u64 {
+        if let Self::Named(named) = self { named.leave } else { 0 }
+    }
+}
+
 impl NamedLimiter {
     /// How many tokens a call leaves that takes so many, and was told to leave `leave`. One that takes nothing leaves as many as there
     /// are, so that a block alone denies it.

@@ -124,7 +124,7 @@ foreach ($forged as $client) {
 }
 $own = array_filter(array_column(array_merge(...array_column(net_get_interfaces(), 'unicast')), 'address'));
 $never = ['203.0.113.40', '203.0.113.128/26', '2001:db8:9::/48'];
-$of_never = ['203.0.113.40', '203.0.113.129', '203.0.113.160/27', '203.0.113.0/24', '2001:db8:9:1::/64', '2001:db8:9::1'];
+$of_never = ['203.0.113.40', '203.0.113.41', '203.0.113.129', '203.0.113.160/27', '203.0.113.0/24', '2001:db8:9:1::/64', '2001:db8:9::1'];
 $reasons = [
     'without an address' => ['unknown'],
     'not as client_network() writes an address' => ['2001:DB8::1', '2001:db8::1/64', '198.51.100.7/24', '198.51.100.7/32', '198.51.100.0/024'],
@@ -138,7 +138,7 @@ foreach (array_merge(...array_values($reasons)) as $client) {
 // A zone makes no address of it.
 blocked('order', 'fe80::1%eth0', 20);
 blocked('order', '203.0.113.66', 20);
-$never_file = write_file('never', "# ours\n$never[0]\n $never[1] # office\n\n$never[2]\n");
+$never_file = write_file('never', "# ours\n$never[0]\n $never[1] # office\n\n$never[2]\n::ffff:203.0.113.41\n");
 $result = run(['blocked', 'order', '--format', 'nft', '--direct', '--max-time', '9', '--never', $never_file]);
 check('none of these is listed', $result['out'] === "flush set inet token_bucket blocked4\nflush set inet token_bucket blocked6\nadd element inet token_bucket blocked4 {\n203.0.113.66 timeout 9s,\n}\n", $result);
 foreach ($reasons as $reason => $clients) {

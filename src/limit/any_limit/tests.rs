@@ -185,10 +185,24 @@ proptest! {
             let left = limit.remaining(&decision);
             let (all, used) = apply(&limit, &state, now, Op::Take { cost: left });
             prop_assert!(all.is_accepted());
-            let wait = limit.more_after(&decision);
+            let wait = limit.more_after(&decision, 0);
             let one = |at| apply(&limit, &used, at, Op::Take { cost: 1 }).0.is_accepted();
             prop_assert!(one(now + wait), "{:?} after {}", decision, wait);
             prop_assert!(!one(now + wait - 1_000), "{:?} after {}", decision, wait);
+        }
+    }
+}
+
+#[test]
+fn caller_that_leaves_some_waits_until_more_than_these_are_left() {
+    for limit in limits() {
+        for (taken, leave) in [(1, 2), (2, 2), (3, 2), (4, 2), (5, 2), (4, 4)] {
+            let (decision, state) = apply(&limit, &StoredState::FULL, T, Op::Take { cost: taken });
+            let usable = (5 - taken).saturating_sub(leave);
+            let (_, used) = apply(&limit, &state, T, Op::take(usable, 0));
+            let wait = limit.more_after(&decision, leave);
+            let one = |at| apply(&limit, &used, at, Op::take(1, leave)).0.is_accepted();
+            assert!(one(T + wait) && !one(T + wait - 1_000), "{limit:?}: {taken} of 5 are taken");
         }
     }
 }
@@ -198,7 +212,7 @@ fn caller_that_uses_all_of_an_unused_limit_can_use_one_more_after() {
     for limit in limits() {
         let (decision, _) = apply(&limit, &StoredState::FULL, T, Op::Peek { cost: 1 });
         let (_, used) = apply(&limit, &StoredState::FULL, T, Op::Take { cost: 5 });
-        let wait = limit.more_after(&decision);
+        let wait = limit.more_after(&decision, 0);
         let one = |at| apply(&limit, &used, at, Op::Take { cost: 1 }).0.is_accepted();
         assert!(one(T + wait) && !one(T + wait - 1_000), "{limit:?}: {wait}");
     }
@@ -210,7 +224,7 @@ fn caller_that_has_reserved_waits_until_what_is_owed_is_paid() {
     let (_, empty) = apply(&limit, &StoredState::FULL, T, Op::Take { cost: 5 });
     let op = Op::Reserve { cost: 3, max_wait: 100 * SECOND };
     let (decision, after) = apply(&limit, &empty, T, op);
-    let wait = limit.more_after(&decision);
+    let wait = limit.more_after(&decision, 0);
     let one = |at| apply(&limit, &after, at, Op::Take { cost: 1 }).0.is_accepted();
     assert!(decision.is_accepted() && wait == 8 * SECOND, "three are owed: {wait}");
     assert!(one(T + wait) && !one(T + wait - 1_000));

@@ -53,6 +53,8 @@ pub struct Clients {
     ipv6: Networks,
     /// The intervals in the lines.
     intervals: Vec<f64>,
+    /// The lines with the smallest and the largest number, for each interval and for the limit's own.
+    extremes: Vec<ClientLine>,
     /// The keys of the hashes. They are random, so that no client can find a name that has the hash of another.
     hash_keys: [RandomState; 2],
 }
@@ -180,7 +182,9 @@ impl ClientList {
         let (ipv4, ipv6) = (Networks::sort(ipv4)?, Networks::sort(ipv6)?);
         names.shrink_to_fit();
         intervals.shrink_to_fit();
-        Ok(Clients { names, ipv4, ipv6, intervals, hash_keys })
+        let mut clients = Clients { names, ipv4, ipv6, intervals, extremes: Vec::new(), hash_keys };
+        clients.extremes = clients.find_extremes();
+        Ok(clients)
     }
 }
 
@@ -197,10 +201,26 @@ impl Clients {
         Some((Precision::Network(entry.bits), self.unpack(entry)))
     }
 
-    /// All lines, in any order.
-    pub fn lines(&self) -> impl Iterator<Item = ClientLine> {
+    /// The lines with the smallest and the largest number, for each interval: if a limit can have these numbers, it can have all.
+    pub fn extremes(&self) -> &[ClientLine] {
+        &self.extremes
+    }
+
+    fn find_extremes(&self) -> Vec<ClientLine> {
+        let mut found: HashMap<u16, [Entry; 2]> = HashMap::new();
         let networks = self.ipv4.0.iter().chain(&self.ipv6.0).map(|listed| listed.entry);
-        self.names.iter().map(|name| name.entry).chain(networks).map(|entry| self.unpack(entry))
+        let entries = self.names.iter().map(|name| name.entry).chain(networks);
+        for entry in entries.filter(|entry| entry.count != EXEMPT) {
+            let [least, most] = found.entry(entry.interval).or_insert([entry; 2]);
+            let order = |entry: &Entry| (entry.count, entry.line);
+            if order(&entry) < order(least) {
+                *least = entry;
+            }
+            if entry.count > most.count {
+                *most = entry;
+            }
+        }
+        found.into_values().flatten().map(|entry| self.unpack(entry)).collect()
     }
 
     /// The number of lines.
@@ -303,7 +323,12 @@ fn looks_like_network(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_hexdigit() || b":./*-[]%".contains(&byte));
     let has_their_form = (dots >= 3 && !text.contains(':')) || text.matches(':').count() >= 2;
     let is_extended = text.contains(['/', '*', '[']);
-    has_their_characters && has_parts && (has_their_form || is_extended)
+    // Such as 10/8, or what a space before it has torn off.
+    let is_short = text.split_once('/').is_some_and(|(address, bits)| {
+        let is_number = |text: &str| text.len() <= 3 && text.parse::<u8>().is_ok();
+        is_number(bits) && (address.is_empty() || is_number(address))
+    });
+    is_short || has_their_characters && has_parts && (has_their_form || is_extended)
 }
 
 #[cfg(test)]

@@ -256,7 +256,7 @@ impl NamedLimit {
             Rule::Concurrency(limit) => limit.max().into(),
             Rule::All(_) | Rule::First(_) => return None,
         };
-        let lines = self.exceptions.clients.iter().flat_map(|file| file.clients.lines());
+        let lines = self.exceptions.clients.iter().flat_map(|file| file.clients.extremes());
         let counts = lines.filter_map(|said| match said.terms {
             Terms::Exempt => None,
             Terms::Numbers { count, .. } => Some((count.unsigned_abs(), Some(said.line))),

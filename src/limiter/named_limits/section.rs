@@ -202,7 +202,7 @@ impl<'a> Section<'a> {
         let Some((line, file)) = self.clients.take() else {
             return Ok(Exceptions { except, clients: None });
         };
-        let wrong = file.clients.lines().filter_map(|said| match said.terms {
+        let wrong = file.clients.extremes().iter().filter_map(|said| match said.terms {
             Terms::Exempt => None,
             Terms::Numbers { count, interval } => {
                 Some((said.line, rule.with(count, interval).err()?))
@@ -317,6 +317,9 @@ fn except(line: u32, value: &str) -> Result<Clients, FileError> {
     let mut list = ClientList::default();
     let is_between = |char: char| char.is_whitespace() || char == ',';
     for client in value.split(is_between).filter(|client| !client.is_empty()) {
+        if client.starts_with('#') {
+            return Err(mistake(line, "except: a comment begins with a semicolon"));
+        }
         list.add(line, client, false, Terms::Exempt).map_err(in_except)?;
     }
     list.finish().map_err(in_except)
