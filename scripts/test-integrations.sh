@@ -3,6 +3,15 @@
 # line for each, and the total in the last line.
 # Usage: test-integrations.sh [NAME]...    all by default, or those of ONLY=NAME,NAME
 # EXTENSION= names another build. FORKY=1 repeats the tests in a tree of Debian testing, with an extension built there.
+#
+# A package in integrations/NAME has:
+#   packages       the Debian packages that its tests need, one a line; packages-forky where Debian testing needs others
+#   run-tests.sh   runs its tests with the extension that EXTENSION names; its last line is "N passed, N failed, N skipped".
+#                  scripts/test/phpunit.sh FOLDER does that for a folder with a bootstrap.php
+#   composer.json  requires ext-token_bucket
+#   README.md      begins with the lines to copy
+# Where phpstan is on the PATH, it runs at level 8 with integrations/phpstan.neon and the stubs. It has not been run so far: neither
+# Debian nor another registry that the tests can reach has it.
 set -eu
 cd "$(dirname "$0")/.."
 

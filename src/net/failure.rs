@@ -1,4 +1,17 @@
 //! Why a call on a server failed.
+//!
+//! A failure concerns the server, this process or the key. Only the first kind opens the breaker.
+//!
+//! | The server | This process: it alone fails over | The key: the server is up |
+//! |---|---|---|
+//! | the connection is refused, reset or closed | no descriptor, memory, port or socket of this kind is left | `WRONGTYPE`, `NOPERM`, no room for a new key, `MISCONF` |
+//! | no answer in time, to a call or to a connection attempt | no route, no network, a firewall of this host (`EPERM`) | a write that waits although a read was answered |
+//! | a unix socket that is not there | a socket path that may not be opened | a table or a right that is missing |
+//! | an answer that is not its protocol, or on a new connection belongs to another call | a TLS file that cannot be used, a certificate that is not accepted | a refund that was lost with an idle connection, while a new one can be opened |
+//! | a refusal that concerns all keys (`LOADING`, `MASTERDOWN`, a wrong password) | a host name that cannot be looked up | |
+//! | a look-up of a name that fails after the time-out | | |
+//!
+//! If several servers or addresses were tried, a server's failure counts more than a local one.
 
 use rustix::io::Errno;
 use std::io::{self, ErrorKind};

@@ -2,6 +2,19 @@
 /*
  * The report: a table with a row for each store, others of what attackers reached on its sliding windows and of its permits, the
  * reasons for stray degraded answers, and what must not be.
+ *
+ * attackers accepted, allowed   calls of attackers that were accepted and not refunded, and the most that their buckets and outages
+ *                               allow; a call on two buckets counts for each
+ * above bound                   accepted calls over capacity + rate x time in some stretch of time, or over the limit in some
+ *                               interval of a sliding window: must be 0. A row "lease on ..." allows a lease more in a stretch
+ * calls late                    calls longer than their time-outs, and than a busy machine explains: must be 0
+ * degraded answers              answered by on_error
+ * strays/excused                degraded without an outage: must be 0; excused while the controls were late, too. Each is printed
+ *                               with its time, how late the controls were, and the warnings of the store's calls
+ * last back ms                  the latest degraded answer after a server's return
+ * all up, others down           median and 99th percentile of a call while all servers were up, and while only other stores' were down
+ *
+ * The last table counts attackers' accepted calls that asked no server: a fifth at least with leases, hardly one without.
  */
 
 /** @param list<list<string|int>> $rows the first is the heading */

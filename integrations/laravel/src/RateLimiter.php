@@ -137,6 +137,8 @@ class RateLimiter extends LaravelRateLimiter
     }
 
     /**
+     * The shortest time that a key was hit with counts; in Laravel it is the first.
+     *
      * @param string $key
      * @param DateTimeInterface|DateInterval|int $decaySeconds
      * @return int the hits of the window

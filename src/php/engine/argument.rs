@@ -1,4 +1,7 @@
 //! One argument of a call, coerced by the engine's rules and with its error texts.
+//!
+//! ext-php-rs's `Arg`, `ArgParser` and `FromZval` are not used, for they are strict in every file: `"5"` for an int throws "Invalid value
+//! given for argument `tokens`."
 
 use super::exceptions::Thrown;
 use super::versions;

@@ -1,6 +1,9 @@
 //! A call from PHP: its arguments, `$this` and the value it returns.
 //!
 //! Arguments are read as a C extension reads them, with the engine's coercion and error texts.
+//!
+//! Of ext-php-rs the frames (`ExecuteData`) are used, but not `zend::run_handler`: it shows a panic's text to PHP, and its `setjmp` costs 121
+//! instructions in a `consume()` of 681. `zend_call_arg` lends a `&mut Zval` for each look at one argument.
 
 use super::argument::Argument;
 use super::declare::{Class, Method, PRIVATE, Type, method};

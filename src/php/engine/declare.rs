@@ -1,4 +1,8 @@
 //! Declares classes and functions to the engine: what a C extension generates from its stubs.
+//!
+//! Of ext-php-rs flags (such as final) and entries are used, but not `ClassBuilder` and `FunctionBuilder`. Their `DataType` has no union
+//! and no `static`, and a parameter without a type becomes `mixed`. So does the return type of an interface's method, and PHP then refuses
+//! a storage without types ("must be compatible with"). They have neither `#[\SensitiveParameter]` nor `#[\NoDiscard]`.
 
 use ext_php_rs::args::ArgInfo;
 use ext_php_rs::convert::IntoZval;

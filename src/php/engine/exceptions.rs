@@ -1,6 +1,9 @@
 //! The exception classes, and functions that throw.
 //!
 //! The classes carry no Rust value: file, line, trace and subclasses work as the engine makes them.
+//!
+//! ext-php-rs's `PhpException` and `throw_object` are used. An exception by its `#[php_class]` has neither file nor line, its `zend::ce` lacks
+//! SPL's classes, and `ZendObject::set_property` sets no private property of another class.
 
 use super::declare::{self, Class};
 use crate::error::{Error, ErrorKind};

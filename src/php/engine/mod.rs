@@ -9,7 +9,8 @@
 //! * [`versions`]: where the versions of PHP differ
 //!
 //! Classes are declared by hand, because ext-php-rs's macros have no union types and no untyped parameters, and replace
-//! the engine's coercion and error texts. ARCHITECTURE.md says for each file here why ext-php-rs does not take its place.
+//! the engine's coercion and error texts. Each file's head says what ext-php-rs (0.16.4, the newest version in November 2026) has
+//! instead, and why it is not used. Instructions in these heads are cachegrind's, of the release on PHP 8.2.
 
 pub mod argument;
 pub mod call;

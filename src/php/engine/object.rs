@@ -1,4 +1,8 @@
 //! PHP objects that carry a Rust value.
+//!
+//! ext-php-rs's `ZendClassObject` and `ZendObjectHandlers` are not used. A cycle through a PHP value in the Rust value is never collected
+//! there, and `(bool)` and `==` cannot be decided: two different objects are equal. `new` takes 1,371 instructions with one argument, where
+//! `new TokenBucket` takes 1,032 with five. `ZendObject::new` makes objects of abstract classes.
 
 use super::declare::{self, Class, Method};
 use super::versions::SUCCESS;

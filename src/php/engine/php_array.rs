@@ -1,4 +1,5 @@
-//! Builds arrays for PHP.
+//! Builds arrays for PHP of values that need no check, on ext-php-rs's `ZendHashTable`. A value that cannot be converted becomes null, and
+//! no caller handles an error.
 
 use ext_php_rs::boxed::ZBox;
 use ext_php_rs::convert::IntoZval;

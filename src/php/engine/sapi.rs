@@ -1,4 +1,7 @@
 //! The end of a request as the SAPI sees it: `sapi_module.deactivate`, which other extensions wrap, too.
+//!
+//! ext-php-rs has `sapi_activate_function` and `post_deactivate_function`. The first runs when the next request starts, so an idle worker
+//! would keep its permits. The second follows RSHUTDOWN, which FrankenPHP's workers do not run for each request.
 
 use super::versions::SUCCESS;
 use ext_php_rs::zend::SapiModule;

@@ -1,4 +1,6 @@
 //! A PHP string that is shared with the script, not copied.
+//!
+//! ext-php-rs's `Zval::shallow_clone` in its place saves 62 lines, and costs 9 % more instructions in `attempt()` and 1 % in `consume()`.
 
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendStr, Zval};
