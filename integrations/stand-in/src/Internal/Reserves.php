@@ -1,0 +1,25 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TokenBucket\StandIn\Internal;
+
+use TokenBucket\Decision;
+use TokenBucket\StandIn\Limit\Limit;
+use TokenBucket\StandIn\Limit\Op;
+
+/** For buckets: hits of the future cannot be taken from a window. */
+trait Reserves
+{
+    #[\NoDiscard]
+    public function reserve(int $tokens = 1, ?float $maxWait = null): Decision
+    {
+        func_num_args() > 2 && Thrown::tooMany(func_num_args());
+        Thrown::unlessCount($tokens);
+        if ($maxWait !== null && !($maxWait >= 0)) {
+            throw Thrown::value(2, 'must be greater than or equal to 0');
+        }
+        $wait = $maxWait === null || $maxWait > 9e9 ? PHP_INT_MAX : (int) Limit::nearest($maxWait * 1e9);
+        return DecisionValue::decision([$this->value()->decide('reserve', new Op(Op::RESERVE, $tokens, time: $wait))]);
+    }
+}
