@@ -3,20 +3,10 @@
 declare(strict_types=1);
 
 namespace TokenBucket {
-    use TokenBucket\StandIn\Internal\Address;
-    use TokenBucket\StandIn\Internal\LimiterValue;
-    use TokenBucket\StandIn\Internal\LimitsFile;
-    use TokenBucket\StandIn\Internal\Mistake;
-    use TokenBucket\StandIn\Internal\PermitsValue;
-    use TokenBucket\StandIn\Internal\PermitValue;
-    use TokenBucket\StandIn\Internal\Section;
-    use TokenBucket\StandIn\Internal\SetValue;
-    use TokenBucket\StandIn\Internal\Text;
-    use TokenBucket\StandIn\Internal\Thrown;
 
     function client_address(array $server, array $trustedProxies = []): string
     {
-        func_num_args() > 2 && Thrown::tooMany(func_num_args());
+        func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
         $text = static fn(string $key): ?string => is_string($server[$key] ?? null) ? $server[$key] : null;
         $proxies = StandIn\networks($trustedProxies, 'must be a list of strings', 'addresses, networks like 10.0.0.0/8, and "unix:"', true);
         $remote = $text('REMOTE_ADDR');
@@ -28,18 +18,18 @@ namespace TokenBucket {
         if ($trustedProxies === [] && $given !== []) {
             StandIn\note_forgotten_proxy((string) $remote, (string) key($given), (string) reset($given));
         }
-        return Address::behind($remote, (string) $text('HTTP_X_FORWARDED_FOR'), $proxies, in_array('unix:', $trustedProxies, true));
+        return StandIn\Address::behind($remote, (string) $text('HTTP_X_FORWARDED_FOR'), $proxies, in_array('unix:', $trustedProxies, true));
     }
 
     function client_network(string $address, int $ipv6Bits = 64, int $ipv4Bits = 32): string
     {
-        func_num_args() > 3 && Thrown::tooMany(func_num_args());
-        $ipv6Bits >= 1 && $ipv6Bits <= 128 || throw Thrown::value(2, 'must be between 1 and 128');
-        $ipv4Bits >= 1 && $ipv4Bits <= 32 || throw Thrown::value(3, 'must be between 1 and 32');
-        $plain = Address::withoutPort($address);
-        $network = str_contains($plain, '/') ? null : Address::parse($plain)?->network($ipv6Bits, $ipv4Bits);
-        if ($network === null && Mistake::claim('unknown client')) {
-            error_log('TokenBucket\client_network(): "' . Text::cut($address) . '" is no address, so the client shares the identifier '
+        func_num_args() > 3 && StandIn\Thrown::tooMany(func_num_args());
+        $ipv6Bits >= 1 && $ipv6Bits <= 128 || throw StandIn\Thrown::value(2, 'must be between 1 and 128');
+        $ipv4Bits >= 1 && $ipv4Bits <= 32 || throw StandIn\Thrown::value(3, 'must be between 1 and 32');
+        $plain = StandIn\Address::withoutPort($address);
+        $network = str_contains($plain, '/') ? null : StandIn\Address::parse($plain)?->network($ipv6Bits, $ipv4Bits);
+        if ($network === null && StandIn\Mistake::claim('unknown client')) {
+            error_log('TokenBucket\client_network(): "' . StandIn\Text::cut($address) . '" is no address, so the client shares the identifier '
                 . '"unknown" with all others without one. If a proxy reaches the web server by a unix socket, name "unix:" among the '
                 . 'trusted proxies of client_address()');
         }
@@ -48,80 +38,63 @@ namespace TokenBucket {
 
     function in_network(string $address, string|array $networks): bool
     {
-        func_num_args() > 2 && Thrown::tooMany(func_num_args());
+        func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
         $list = is_array($networks) ? $networks : preg_split('/[, \t\r\n]+/', $networks, -1, PREG_SPLIT_NO_EMPTY);
         $networks = StandIn\networks($list, 'must be a string or a list of strings', 'addresses and networks like 10.0.0.0/8', false);
-        $client = Address::ofClient($address);
+        $client = StandIn\Address::ofClient($address);
         return $client !== null && $client->isIn($networks);
     }
 
     function limiter(string $name, string|array $client): Limiter
     {
-        func_num_args() > 2 && Thrown::tooMany(func_num_args());
-        $limits = LimitsFile::limits()->limits;
+        func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
+        $limits = StandIn\LimitsFile::limits()->limits;
         $section = StandIn\section($name);
         if ($section->algorithm === 'concurrency') {
             throw StandIn\of_other_kind($section, 'limits how many run at once', 'concurrency_limit');
         }
         if ($section->members === null) {
             is_array($client)
-                && throw Thrown::value(2, 'must be of type string for a limit of its own, array given', \TypeError::class);
-            return LimiterValue::wrap($section->className(), $section->limiterValue(Thrown::unlessIdentifier($client)));
+                && throw StandIn\Thrown::value(2, 'must be of type string for a limit of its own, array given', \TypeError::class);
+            return StandIn\LimiterValue::wrap($section->className(), $section->limiterValue(StandIn\Thrown::unlessIdentifier($client)));
         }
         $parts = [];
         foreach ($section->members as $i => $member) {
-            $own = is_array($client) ? $client[$member] ?? $client[$i] ?? null : Thrown::unlessIdentifier($client);
-            $own ?? throw Thrown::value(2, "must have a client for the limit $member");
-            is_string($own) && $own !== '' || throw Thrown::value(2, "must have a string for the limit $member");
+            $own = is_array($client) ? $client[$member] ?? $client[$i] ?? null : StandIn\Thrown::unlessIdentifier($client);
+            $own ?? throw StandIn\Thrown::value(2, "must have a client for the limit $member");
+            is_string($own) && $own !== '' || throw StandIn\Thrown::value(2, "must have a string for the limit $member");
             $parts[] = $limits[$member]->limiterValue($own);
         }
         if (is_array($client) && count($client) !== count($parts)) {
-            throw Thrown::value(2, 'must have one client for each of ' . implode(', ', $section->members));
+            throw StandIn\Thrown::value(2, 'must have one client for each of ' . implode(', ', $section->members));
         }
-        return SetValue::wrap($section->isFirst ? FirstOf::class : Compound::class, new SetValue($parts));
+        return StandIn\SetValue::wrap($section->isFirst ? FirstOf::class : Compound::class, new StandIn\SetValue($parts));
     }
 
     function concurrency_limit(string $name, string $client): ConcurrencyLimit
     {
-        func_num_args() > 2 && Thrown::tooMany(func_num_args());
-        Thrown::unlessIdentifier($client);
+        func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
+        StandIn\Thrown::unlessIdentifier($client);
         $section = StandIn\section($name);
         if ($section->algorithm !== 'concurrency') {
             throw StandIn\of_other_kind($section, 'limits calls', 'limiter');
         }
         $identifier = $section->identifier($client);
-        $value = new PermitsValue($section->limiter(), $identifier, $section->count, $section->lifetime, $section->leave);
-        return PermitsValue::wrap(ConcurrencyLimit::class, $value);
+        $value = new StandIn\PermitsValue($section->limiter(), $identifier, $section->count, $section->lifetime, $section->leave);
+        return StandIn\PermitsValue::wrap(ConcurrencyLimit::class, $value);
     }
 
-    function end_request(): void
-    {
-        PermitValue::releaseAll();
-    }
+    function end_request(): void { StandIn\PermitValue::releaseAll(); }
 
     /* The stand-in counts and logs nothing. */
 
-    function statistics(?string $prefix = null): array
-    {
-        return [];
-    }
-
-    function denials(?string $name = null, ?string $client = null): array
-    {
-        return [];
-    }
-
-    function prometheus(): string
-    {
-        return '';
-    }
+    function statistics(?string $prefix = null): array { return []; }
+    function denials(?string $name = null, ?string $client = null): array { return []; }
+    function prometheus(): string { return ''; }
 
     function reset_statistics(?string $prefix = null): void {}
 
-    function forget_server(string $server): bool
-    {
-        return false;
-    }
+    function forget_server(string $server): bool { return false; }
 
     function status(): array
     {
@@ -133,23 +106,13 @@ namespace TokenBucket {
 
 namespace TokenBucket\StandIn {
     use TokenBucket\ConfigurationException;
-    use TokenBucket\StandIn\Internal\Address;
-    use TokenBucket\StandIn\Internal\LimitsFile;
-    use TokenBucket\StandIn\Internal\Mistake;
-    use TokenBucket\StandIn\Internal\Section;
-    use TokenBucket\StandIn\Internal\Settings;
-    use TokenBucket\StandIn\Internal\Text;
-    use TokenBucket\StandIn\Internal\Thrown;
 
     /**
      * Sets directives, where php.ini cannot be changed: configure(['limits' => '/path/to/limits.ini']).
      *
      * @throws ConfigurationException if a name is unknown or a value is wrong
      */
-    function configure(array $directives): void
-    {
-        Settings::configure($directives);
-    }
+    function configure(array $directives): void { Settings::configure($directives); }
 
     /** @internal the networks in argument 2 */
     function networks(array $list, string $must, string $what, bool $hasSockets): array
@@ -160,7 +123,7 @@ namespace TokenBucket\StandIn {
             if ($hasSockets && $text === 'unix:') {
                 continue;
             }
-            $networks[] = Address::parse($text) ?? throw Thrown::value(2, "must contain $what, \"" . Text::cut($text) . '" given');
+            $networks[] = Address::parse($text) ?? throw Thrown::value(2, "must contain $what, \"" . Text::debug($text) . '" given');
         }
         return $networks;
     }

@@ -4,17 +4,16 @@ declare(strict_types=1);
 
 namespace TokenBucket;
 
-use TokenBucket\StandIn\Internal\CarriesValue;
-
 final class Bootstrap
 {
-    use CarriesValue;
+    use StandIn\CarriesValue;
+    use StandIn\HasNoOtherProperties;
 
     private function __construct() {}
 
     public function __invoke(): bool
     {
-        $this->value()->bootstrap();
+        $this->value(func_num_args())->bootstrap();
         return true;
     }
 }

@@ -4,17 +4,9 @@ declare(strict_types=1);
 
 namespace TokenBucket;
 
-use TokenBucket\StandIn\Internal\Calendar;
-use TokenBucket\StandIn\Internal\Limiter as Backend;
-use TokenBucket\StandIn\Internal\LimiterMethods;
-use TokenBucket\StandIn\Internal\LimiterValue;
-use TokenBucket\StandIn\Internal\Thrown;
-use TokenBucket\StandIn\Limit\CalendarWindow as Limit;
-use TokenBucket\StandIn\Limit\LimitError;
-
 final class CalendarWindow implements Limiter
 {
-    use LimiterMethods;
+    use StandIn\LimiterMethods;
 
     public function __construct(
         #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
@@ -24,21 +16,21 @@ final class CalendarWindow implements Limiter
         string $timezone = 'UTC',
         ?string $name = null,
     ) {
-        func_num_args() > 6 && Thrown::tooMany(func_num_args());
-        $backend = Backend::ofArgument($storage);
-        if (!$backend instanceof Backend) {
-            throw Thrown::value(1, 'must not be a storage written in PHP: TokenBucketStorage supports token buckets only');
+        func_num_args() > 6 && StandIn\Thrown::tooMany(func_num_args());
+        $backend = StandIn\Limiter::ofArgument($storage);
+        if (!$backend instanceof StandIn\Limiter) {
+            throw StandIn\Thrown::value(1, 'must not be a storage written in PHP: TokenBucketStorage supports token buckets only');
         }
-        Calendar::isUnit($unit) || throw Thrown::value(4, 'must be ' . Calendar::UNITS);
+        StandIn\Calendar::isUnit($unit) || throw StandIn\Thrown::value(4, 'must be ' . StandIn\Calendar::UNITS);
         try {
-            $window = new Limit($limit);
-        } catch (LimitError $e) {
-            throw Thrown::limit($e, 3, 4);
+            $window = new StandIn\CalendarWindow($limit);
+        } catch (StandIn\LimitError $e) {
+            throw StandIn\Thrown::limit($e, 3, 4);
         }
-        $calendar = Calendar::find($unit, $timezone)
-            ?? throw Thrown::value(5, 'must be a time zone that PHP knows, such as "UTC" or "Europe/Berlin"');
+        $calendar = StandIn\Calendar::find($unit, $timezone)
+            ?? throw StandIn\Thrown::value(5, 'must be a time zone that PHP knows, such as "UTC" or "Europe/Berlin"');
         $arguments = ['limit' => $limit, 'unit' => $unit, 'timezone' => $calendar->zone->getName()];
-        $identifier = Thrown::unlessIdentifier($identifier);
-        $this->value = new LimiterValue($backend, $identifier, $window, $arguments, $name, calendar: $calendar);
+        $identifier = StandIn\Thrown::unlessIdentifier($identifier);
+        $this->value = new StandIn\LimiterValue($backend, $identifier, $window, $arguments, $name, calendar: $calendar);
     }
 }

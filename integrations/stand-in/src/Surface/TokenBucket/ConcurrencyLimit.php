@@ -4,16 +4,9 @@ declare(strict_types=1);
 
 namespace TokenBucket;
 
-use TokenBucket\StandIn\Internal\CarriesValue;
-use TokenBucket\StandIn\Internal\Limiter as Backend;
-use TokenBucket\StandIn\Internal\Mistake;
-use TokenBucket\StandIn\Internal\PermitsValue;
-use TokenBucket\StandIn\Internal\Thrown;
-use TokenBucket\StandIn\Limit\LimitError;
-
 final class ConcurrencyLimit
 {
-    use CarriesValue;
+    use StandIn\CarriesValue;
 
     public function __construct(
         #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
@@ -22,40 +15,37 @@ final class ConcurrencyLimit
         float $lifetime = 60.0,
         ?string $name = null,
     ) {
-        func_num_args() > 5 && Thrown::tooMany(func_num_args());
-        $backend = Backend::ofArgument($storage);
-        Thrown::unlessIdentifier($identifier);
+        func_num_args() > 5 && StandIn\Thrown::tooMany(func_num_args());
+        $backend = StandIn\Limiter::ofArgument($storage);
+        StandIn\Thrown::unlessIdentifier($identifier);
         try {
-            PermitsValue::check($limit, $lifetime);
-        } catch (LimitError $e) {
-            throw Thrown::limit($e, 3, 4);
+            StandIn\PermitsValue::check($limit, $lifetime);
+        } catch (StandIn\LimitError $e) {
+            throw StandIn\Thrown::limit($e, 3, 4);
         }
-        if (!$backend instanceof Backend) {
-            throw Thrown::at(new ConfigurationException(
+        if (!$backend instanceof StandIn\Limiter) {
+            throw StandIn\Thrown::at(new ConfigurationException(
                 'TokenBucket\ConcurrencyLimit needs a storage on shared memory (shm:), on array: or on Redis (redis: and its like); '
                     . 'memcached, MariaDB and MySQL, and storages written in PHP hold no permits',
             ));
         }
-        $this->value = new PermitsValue($backend, $identifier, $limit, $lifetime);
-        Mistake::warnOfMilliseconds('$lifetime', $lifetime);
+        $this->value = new StandIn\PermitsValue($backend, $identifier, $limit, $lifetime);
+        StandIn\Mistake::warnOfMilliseconds('$lifetime', $lifetime);
     }
 
     #[\NoDiscard]
     public function acquire(int $leave = 0): ?Permit
     {
-        func_num_args() > 1 && Thrown::tooMany(func_num_args());
-        return $this->value()->acquire(Thrown::unlessCount($leave));
+        return $this->value(func_num_args(), 1)->acquire(StandIn\Thrown::unlessCount($leave));
     }
 
     public function getActive(): int
     {
-        func_num_args() > 0 && Thrown::tooMany(func_num_args());
-        return $this->value()->active();
+        return $this->value(func_num_args())->active();
     }
 
     public function reset(): void
     {
-        func_num_args() > 0 && Thrown::tooMany(func_num_args());
-        $this->value()->reset();
+        $this->value(func_num_args())->reset();
     }
 }

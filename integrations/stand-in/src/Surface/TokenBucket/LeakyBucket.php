@@ -4,17 +4,11 @@ declare(strict_types=1);
 
 namespace TokenBucket;
 
-use TokenBucket\StandIn\Internal\LimiterMethods;
-use TokenBucket\StandIn\Internal\Reserves;
-use TokenBucket\StandIn\Internal\TakesUpTo;
-use TokenBucket\StandIn\Internal\Thrown;
-use TokenBucket\StandIn\Limit;
-
 final class LeakyBucket implements Limiter
 {
-    use LimiterMethods;
-    use TakesUpTo;
-    use Reserves;
+    use StandIn\LimiterMethods;
+    use StandIn\TakesUpTo;
+    use StandIn\Reserves;
 
     public function __construct(
         #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
@@ -23,8 +17,8 @@ final class LeakyBucket implements Limiter
         float $interval,
         ?string $name = null,
     ) {
-        func_num_args() > 5 && Thrown::tooMany(func_num_args());
-        $make = static fn(int $limit, float $interval): Limit\Limit => Limit\TokenBucket::perPeriod($limit, $interval);
+        func_num_args() > 5 && StandIn\Thrown::tooMany(func_num_args());
+        $make = static fn(int $limit, float $interval): StandIn\Limit => StandIn\TokenBucket::perPeriod($limit, $interval);
         $arguments = ['limit' => $limit, 'interval' => $interval];
         $this->value = self::makeValue($storage, $identifier, $limit, $interval, $name, $make, $arguments);
     }

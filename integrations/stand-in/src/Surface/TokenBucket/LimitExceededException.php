@@ -10,8 +10,5 @@ final class LimitExceededException extends \RuntimeException implements TokenBuc
 
     private function __construct() {}
 
-    public function getDecision(): Decision
-    {
-        return $this->decision;
-    }
+    public function getDecision(): Decision { return $this->decision; }
 }

@@ -4,14 +4,10 @@ declare(strict_types=1);
 
 namespace TokenBucket;
 
-use TokenBucket\StandIn\Internal\CarriesValue;
-use TokenBucket\StandIn\Internal\Thrown;
-use TokenBucket\StandIn\Limit\Limit;
-use TokenBucket\StandIn\Limit\LimitError;
-
 final class Permit
 {
-    use CarriesValue;
+    use StandIn\CarriesValue;
+    use StandIn\HasNoOtherProperties;
 
     private function __construct() {}
 
@@ -26,17 +22,15 @@ final class Permit
 
     public function release(): void
     {
-        func_num_args() > 0 && Thrown::tooMany(func_num_args());
-        $this->value()->release();
+        $this->value(func_num_args())->release();
     }
 
     public function renew(?float $lifetime = null): ?bool
     {
-        func_num_args() > 1 && Thrown::tooMany(func_num_args());
         try {
-            return $this->value()->renew($lifetime === null ? null : Limit::duration($lifetime));
-        } catch (LimitError $e) {
-            throw Thrown::value(1, $e->getMessage());
+            return $this->value(func_num_args(), 1)->renew($lifetime === null ? null : StandIn\Limit::duration($lifetime));
+        } catch (StandIn\LimitError $e) {
+            throw StandIn\Thrown::value(1, $e->getMessage());
         }
     }
 }

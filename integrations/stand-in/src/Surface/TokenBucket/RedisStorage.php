@@ -4,16 +4,13 @@ declare(strict_types=1);
 
 namespace TokenBucket;
 
-use TokenBucket\StandIn\Internal\CarriesStorage;
-use TokenBucket\StandIn\Internal\Thrown;
-
 final class RedisStorage implements \TokenBucketStorage
 {
-    use CarriesStorage;
+    use StandIn\CarriesStorage;
 
     public function __construct(#[\SensitiveParameter] string $dsn)
     {
-        func_num_args() > 1 && Thrown::tooMany(func_num_args());
+        func_num_args() > 1 && StandIn\Thrown::tooMany(func_num_args());
         $this->make($dsn, 'redis', '"redis:" or "rediss:"');
     }
 }

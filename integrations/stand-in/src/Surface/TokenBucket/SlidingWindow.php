@@ -4,15 +4,10 @@ declare(strict_types=1);
 
 namespace TokenBucket;
 
-use TokenBucket\StandIn\Internal\LimiterMethods;
-use TokenBucket\StandIn\Internal\TakesUpTo;
-use TokenBucket\StandIn\Internal\Thrown;
-use TokenBucket\StandIn\Limit;
-
 final class SlidingWindow implements Limiter
 {
-    use LimiterMethods;
-    use TakesUpTo;
+    use StandIn\LimiterMethods;
+    use StandIn\TakesUpTo;
 
     public function __construct(
         #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
@@ -21,8 +16,8 @@ final class SlidingWindow implements Limiter
         float $interval,
         ?string $name = null,
     ) {
-        func_num_args() > 5 && Thrown::tooMany(func_num_args());
-        $make = static fn(int $limit, float $interval): Limit\Limit => new Limit\SlidingWindow($limit, $interval);
+        func_num_args() > 5 && StandIn\Thrown::tooMany(func_num_args());
+        $make = static fn(int $limit, float $interval): StandIn\Limit => new StandIn\SlidingWindow($limit, $interval);
         $arguments = ['limit' => $limit, 'interval' => $interval];
         $this->value = self::makeValue($storage, $identifier, $limit, $interval, $name, $make, $arguments);
     }
