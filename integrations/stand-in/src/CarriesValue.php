@@ -24,7 +24,13 @@ trait CarriesValue
         return $own + ($this->value === null ? [] : $this->value->shown());
     }
 
-    public function __clone() { throw Thrown::at(new \Error('Trying to clone an uncloneable object of class ' . static::class)); }
+    public function __clone()
+    {
+        // The copy that PHP has made must not give a permit back.
+        $this->value = null;
+        throw Thrown::at(new \Error('Trying to clone an uncloneable object of class ' . static::class));
+    }
+
     public function __serialize(): array { throw Thrown::at(new \Exception("Serialization of '" . static::class . "' is not allowed")); }
 
     public function __unserialize(array $data): void

@@ -75,7 +75,7 @@ final class FileStore implements Store
             chmod($path, 0700);
         }
         if ($isNew && str_ends_with($path, '.stand-in')) {
-            error_log("token_bucket: the stand-in in plain PHP limits here, by files in $path: exact, but slower than the extension, and "
+            Mistake::log("the stand-in in plain PHP limits here, by files in $path: exact, but slower than the extension, and "
                 . 'it counts and logs nothing');
         }
         return $path;

@@ -19,13 +19,21 @@ final class Mistake
         return $isDue;
     }
 
+    /** A line of PHP's log, if it has one. */
+    public static function log(string $text): void
+    {
+        if (ini_get('log_errors')) {
+            error_log("token_bucket: $text");
+        }
+    }
+
     /** A warning; where the application handles warnings, a line of the log, for the call has an answer. */
     public static function warn(string $text): void
     {
         $hasHandler = set_error_handler(null) !== null;
         restore_error_handler();
         if ($hasHandler) {
-            error_log("token_bucket: $text");
+            self::log($text);
         } else {
             trigger_error(Thrown::name() . "(): $text", E_USER_WARNING);
         }

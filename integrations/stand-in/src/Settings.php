@@ -47,7 +47,7 @@ final class Settings
         $given = get_cfg_var("token_bucket.$name");
         $value = self::parse($name, is_string($given) ? $given : $default, $must);
         if ($must !== null) {
-            error_log("token_bucket.$name must be $must; the default is in force");
+            Mistake::log("token_bucket.$name must be $must; the default is in force");
             return self::parse($name, $default);
         }
         return $value;

@@ -29,7 +29,7 @@ namespace TokenBucket {
         $plain = StandIn\Address::withoutPort($address);
         $network = str_contains($plain, '/') ? null : StandIn\Address::parse($plain)?->network($ipv6Bits, $ipv4Bits);
         if ($network === null && StandIn\Mistake::claim('unknown client')) {
-            error_log('TokenBucket\client_network(): "' . StandIn\Text::cut($address) . '" is no address, so the client shares the identifier '
+            StandIn\Mistake::log('TokenBucket\client_network(): "' . StandIn\Text::cut($address) . '" is no address, so the client shares the identifier '
                 . '"unknown" with all others without one. If a proxy reaches the web server by a unix socket, name "unix:" among the '
                 . 'trusted proxies of client_address()');
         }
@@ -138,7 +138,7 @@ namespace TokenBucket\StandIn {
         $what = $isSocket ? 'has no address' : "is $remote, a private address";
         $proxy = $isSocket ? 'unix:' : $remote;
         $send = $key === 'HTTP_X_FORWARDED_FOR' ? '' : ', and have it send X-Forwarded-For';
-        error_log("TokenBucket\\client_address(): REMOTE_ADDR $what, and the request has $header, but no proxy is named, so all clients of "
+        Mistake::log("TokenBucket\\client_address(): REMOTE_ADDR $what, and the request has $header, but no proxy is named, so all clients of "
             . "that proxy count as one. Name it: client_address(\$_SERVER, ['$proxy'])$send");
     }
 

@@ -22,7 +22,7 @@ final class Decision implements \JsonSerializable
     public function getLimit(): int { return $this->value(func_num_args())->strictest()->capacity(); }
     public function getTokens(): int { return $this->value(func_num_args())->tokens(); }
     public function getRemainingTokens(): int { return $this->value(func_num_args())->strictest()->remaining(); }
-    public function getUsedTokens(): int { return $this->getLimit() - $this->getRemainingTokens(); }
+    public function getUsedTokens(): int { return $this->value(func_num_args())->strictest()->capacity() - $this->getRemainingTokens(); }
     public function getRetryAfter(): float { return $this->value(func_num_args())->retryAfter(); }
     public function getRetryAfterSeconds(): ?int { return $this->value(func_num_args())->retryAfterSeconds(); }
     public function getResetAfter(): float { return $this->value(func_num_args())->resetAfter(); }
@@ -30,24 +30,25 @@ final class Decision implements \JsonSerializable
 
     public function wait(): bool
     {
+        $left = $this->value(func_num_args())->waitLeft();
         if (StandIn\Clock::$frozen !== null) {
             // A frozen clock moves on instead of the test.
-            StandIn\Clock::$frozen = min(StandIn\Clock::$frozen + $this->value(func_num_args())->waitLeft(), StandIn\Limit::MAX_NOW);
+            StandIn\Clock::$frozen = min(StandIn\Clock::$frozen + $left, StandIn\Limit::MAX_NOW);
             return $this->isAccepted();
         }
         while (($left = $this->value()->waitLeft()) > 0) {
             // A signal ends the sleep, but not the wait.
-            usleep(max(1, min(intdiv($left, 1_000), 1_000_000)));
+            function_exists('usleep') ? \usleep(max(1, min(intdiv($left, 1_000), 1_000_000))) : time_nanosleep(0, min($left, 100_000_000));
         }
         return $this->isAccepted();
     }
 
     public function ensureAccepted(): static
     {
-        if ($this->isAccepted()) {
+        $value = $this->value(func_num_args());
+        if ($value->isAdmitted()) {
             return $this;
         }
-        $value = $this->value();
         $names = implode(', ', array_map([StandIn\Text::class, 'percentEncode'], $value->deniedBy()));
         $advice = $value->retryAfterSeconds() === null ? ' Take the limit at most, and settle() what it costs.' : '';
         $exception = (new \ReflectionClass(LimitExceededException::class))->newInstanceWithoutConstructor();

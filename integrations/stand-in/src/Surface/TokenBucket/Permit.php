@@ -16,7 +16,7 @@ final class Permit
         try {
             $this->value?->release();
         } catch (StorageException $e) {
-            error_log("token_bucket: {$e->getMessage()}");
+            StandIn\Mistake::log($e->getMessage());
         }
     }
 
