@@ -35,4 +35,5 @@ final class ArrayStore implements Store, Shelf
     public function isHeld(string $permit): bool { return true; }
 
     public function forget(string $permit): void {}
+    public function tidy(): void {}
 }

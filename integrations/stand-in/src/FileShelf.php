@@ -90,17 +90,13 @@ final class FileShelf implements Shelf
         }
     }
 
-    /** Removes the states that have expired, and what killed processes have left of their permits. */
+    /** Removes the states that have expired. */
     private function sweep(int $now): void
     {
         $isInForce = static fn(string $line): bool => $line !== '' && (int) explode(' ', $line, 3)[1] > $now;
         $lines = array_filter(explode("\n", $this->states), $isInForce);
         $this->states = "\n" . implode("\n", $lines) . ($lines === [] ? '' : "\n");
         $this->sweepAt = max(self::SWEEP_AT, 2 * strlen($this->states));
-        foreach (glob("$this->path.*.permit") ?: [] as $file) {
-            $permit = explode('.', basename($file))[1];
-            $this->isHeld($permit) || $this->forget($permit);
-        }
     }
 
     public function publish(): void
@@ -138,5 +134,13 @@ final class FileShelf implements Shelf
     }
 
     public function forget(string $permit): void { unlink($this->file($permit)); }
+    public function tidy(): void
+    {
+        foreach (glob("$this->path.*.permit") ?: [] as $file) {
+            $permit = explode('.', basename($file))[1];
+            $this->isHeld($permit) || $this->forget($permit);
+        }
+    }
+
     private function file(string $permit): string { return "$this->path.$permit.permit"; }
 }

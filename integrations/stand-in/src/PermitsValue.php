@@ -99,6 +99,7 @@ final class PermitsValue extends Value
                 $shelf->forget((string) $id);
             }
         }
+        $shelf->tidy();
     }
 
     /** Asks the store. In a dry run, which fails no call, `$other` is the answer in the place of an error. */

@@ -34,4 +34,7 @@ interface Shelf
 
     /** Removes what has shown that a permit is held. */
     public function forget(string $permit): void;
+
+    /** Removes what killed processes have left of their permits. */
+    public function tidy(): void;
 }

@@ -84,7 +84,11 @@ namespace TokenBucket {
         return StandIn\PermitsValue::wrap(ConcurrencyLimit::class, $value);
     }
 
-    function end_request(): void { StandIn\PermitValue::releaseAll(); }
+    function end_request(): void
+    {
+        func_num_args() > 0 && StandIn\Thrown::tooMany(func_num_args());
+        StandIn\PermitValue::releaseAll();
+    }
 
     /* The stand-in counts and logs nothing. */
 
