@@ -76,7 +76,9 @@ final class TokenBucket extends Limit
 
     public function apply(array $state, int $now, Op $op): array
     {
-        return Block::decide($state, $now, $op, $this->capacity) ?? (new Gcra($this, $state, $now, $op))->apply($op);
+        $decided = Block::decide($state, $now, $op, $this->capacity) ?? (new Gcra($this, $state, $now, $op))->apply($op);
+        // A peek leaves also a time from the future as it is.
+        return $op->kind === Op::PEEK ? [$decided[0], $state] : $decided;
     }
 
     public function capacity(): int { return $this->capacity; }
