@@ -49,7 +49,7 @@ final class Limiter
     /** What a section of the file of limits overrides counts more than the directives, and what the DSN says more than both. */
     public static function on(string $dsn, array $overrides = []): self
     {
-        $key = $dsn . "\0" . implode("\0", $overrides + ['-' => Settings::get('prefix')]);
+        $key = serialize([$dsn, $overrides, Settings::get('prefix'), Settings::get('enforce')]);
         return self::$limiters[$key] ?? self::make($key, $dsn, $overrides);
     }
 
