@@ -63,6 +63,16 @@ final class Address
         return $isIpv4 && $bits >= 32 ? $text : "$text/$bits";
     }
 
+    /** The number of bits that count, and the network of so many around it; the latter null if it is larger. */
+    public function key(?int $bits = null): array
+    {
+        $bits ??= $this->bits;
+        return [$bits, $bits <= $this->bits && $bits <= 8 * strlen($this->bytes) ? strlen($this->bytes) . $this->base($this->bytes, $bits) : null];
+    }
+
+    /** Whether it has no bits beyond its length. */
+    public function isBase(): bool { return $this->base($this->bytes, $this->bits) === $this->bytes; }
+
     public function isPrivate(): bool
     {
         foreach (self::PRIVATE_NETWORKS as $network) {

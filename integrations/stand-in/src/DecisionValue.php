@@ -52,11 +52,18 @@ final class DecisionValue extends Value
         return array_values(array_map(static fn(LimitDecision $limit): string => $limit->name(), array_filter($this->asked, $isCharged)));
     }
 
-    /** The limit with the fewest tokens left. */
+    /** The limits that hold for the client. */
+    public function holding(): array
+    {
+        return array_values(array_filter($this->asked, static fn(LimitDecision $limit): bool => !$limit->isExempt));
+    }
+
+    /** The limit with the fewest tokens left, of those that hold for the client if any does. */
     public function strictest(): LimitDecision
     {
+        $holding = $this->holding();
         $least = static fn(LimitDecision $a, LimitDecision $b): LimitDecision => $b->remaining() < $a->remaining() ? $b : $a;
-        return array_reduce($this->asked, static fn(?LimitDecision $a, LimitDecision $b): LimitDecision => $a === null ? $b : $least($a, $b));
+        return array_reduce($holding === [] ? [$this->asked[0]] : $holding, static fn(?LimitDecision $a, LimitDecision $b): LimitDecision => $a === null ? $b : $least($a, $b));
     }
 
     public function tokens(): int
@@ -144,6 +151,7 @@ final class DecisionValue extends Value
             'wait' => Answer::toSeconds($this->wait()),
             'degraded' => $this->isDegraded(),
             'would_deny' => $this->wouldDeny(),
+            'exempt' => $this->holding() === [],
         ];
     }
 

@@ -23,9 +23,10 @@ final class LimitDecision
         private object $backend,
         private string $identifier,
         public ?string $name,
+        public bool $isExempt = false,
     ) {
         $this->isEnforced = $backend instanceof Limiter ? $backend->isEnforced : Settings::get('enforce');
-        $this->isDegraded = $answer === null;
+        $this->isDegraded = $answer === null && !$isExempt;
         $this->answer = $answer ?? $limit->apply(State::FULL, Clock::now(), new Op(Op::PEEK))[0];
     }
 
@@ -33,14 +34,14 @@ final class LimitDecision
     public function isAdmitted(): bool { return $this->answer->isAccepted || !$this->isEnforced; }
 
     /** Whether a refund was made. */
-    public function hasRefunded(): bool { return $this->answer->isAccepted && !$this->isDegraded; }
+    public function hasRefunded(): bool { return $this->answer->isAccepted && !$this->isDegraded && !$this->isExempt; }
     public function capacity(): int { return $this->limit->capacity(); }
     public function remaining(): int { return $this->limit->remaining($this->answer); }
 
     /** How many tokens the caller may use: those that were taken, or all that it asked for if the call goes on without. */
     public function tokens(): int
     {
-        $goesOn = $this->isDegraded || !$this->answer->isAccepted;
+        $goesOn = $this->isDegraded || $this->isExempt || !$this->answer->isAccepted;
         return $this->answer->taken > 0 ? $this->answer->taken : ($goesOn && $this->isAdmitted() ? $this->asked : 0);
     }
 

@@ -99,17 +99,18 @@ final class Limiter
     public static function decideAll(array $calls, bool $isJoint): array
     {
         $places = $charges = [];
-        foreach ($calls as [$limiter, $identifier, $limit, $op]) {
-            $places[] = [$limiter->store, $limiter->key($identifier, $limit::SUFFIX)];
-            $charges[] = [$limit, $op, $limiter->isEnforced];
+        foreach ($calls as $i => [$limiter, $identifier, $limit, $op]) {
+            $places[$i] = [$limiter->store, $limiter->key($identifier, $limit::SUFFIX)];
+            $charges[$i] = [$limit, $op, $limiter->isEnforced];
         }
         try {
             return Transaction::run($places, static function (array $texts, int $now) use ($charges, $isJoint): array {
                 $states = array_map(static fn(string $text): array => $text === '' ? State::FULL : State::decode($text), $texts);
-                $each = static fn(array $charge, array $state): array => $charge[0]->apply($state, $now, $charge[1]);
-                $answers = $changes = [];
-                $decided = $isJoint ? Compound::takeAll($charges, $states, $now) : array_map($each, $charges, $states);
-                foreach ($decided as $i => [$answer, $after]) {
+                $answers = $changes = $decided = [];
+                foreach ($isJoint ? [] : $charges as $i => [$limit, $op]) {
+                    $decided[$i] = $limit->apply($states[$i], $now, $op);
+                }
+                foreach ($isJoint ? Compound::takeAll($charges, $states, $now) : $decided as $i => [$answer, $after]) {
                     $answers[$i] = $answer;
                     $changes[$i] = $after === $states[$i] ? null : [State::encode($after), State::expiresAt($after)];
                 }

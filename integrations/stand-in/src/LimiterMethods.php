@@ -83,6 +83,10 @@ trait LimiterMethods
     {
         $value = $this->value();
         $limiter = $value->limiter($method);
+        if ($value->isExempt) {
+            $value->warnOfIgnoredBlock($op);
+            return;
+        }
         $limiter->decide($value->identifier, $value->limit === null ? TokenBucket::perNanosecond(1) : $value->limit($method), $op);
     }
 }

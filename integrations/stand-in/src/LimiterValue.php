@@ -21,6 +21,7 @@ final class LimiterValue extends Value
         public ?string $name,
         public int $leave = 0,
         public ?Calendar $calendar = null,
+        public bool $isExempt = false,
     ) {
         parent::__construct();
     }
@@ -69,7 +70,8 @@ final class LimiterValue extends Value
             $message = 'reserve() is not available on a limit that leaves tokens ("leave" in token_bucket.limits)';
             throw Thrown::at(new \LogicException($message));
         }
-        $leave = max($leave, $this->leave);
+        // A call that takes nothing leaves as much as there is.
+        $leave = $op->asksFor() === 0 ? $leave : max($leave, $this->leave);
         return $leave > 0 ? $op->leaving($leave) : $op;
     }
 
@@ -79,12 +81,24 @@ final class LimiterValue extends Value
         $limiter = $this->limiter($method);
         $op = $this->leaving($op, $leave);
         $limit = $this->limit($method);
+        if ($this->isExempt) {
+            return $this->decision(null, $limit, $op->kind === Op::PEEK ? 0 : $op->asksFor());
+        }
         return $this->decision($limiter->decide($this->identifier, $limit, $op), $limit, $op->kind === Op::PEEK ? 0 : $op->asksFor());
+    }
+
+    /** A block of a client that is exempt does nothing: no call of it will be denied. */
+    public function warnOfIgnoredBlock(Op $op): void
+    {
+        if ($op->kind === Op::BLOCK && Mistake::claim('ignored block')) {
+            $name = Text::cut((string) $this->name);
+            Mistake::warn("The client is exempt from the limit $name (token_bucket.limits), so it was not blocked");
+        }
     }
 
     /** @param Answer|null $answer null: the store failed, and the call goes on, for the limit is a dry run */
     public function decision(?Answer $answer, Limit $limit, int $asked): LimitDecision
     {
-        return new LimitDecision($answer, $limit, $asked, $this->backend, $this->identifier, $this->name);
+        return new LimitDecision($answer, $limit, $asked, $this->backend, $this->identifier, $this->name, $this->isExempt);
     }
 }

@@ -19,6 +19,8 @@ final class LimitsFile
     /** The version that was looked at last; '' if there was no file. */
     private static string $seen = '';
     private static float $lookAt = 0.0;
+    /** @var array<string, true> the files of clients that it names */
+    public static array $others = [];
 
     /** The limits in force. */
     public static function limits(): NamedLimits
@@ -37,7 +39,7 @@ final class LimitsFile
         try {
             self::$limits = self::readIfChanged($path) ?? self::$limits;
         } catch (Wrong $wrong) {
-            $error = "token_bucket.limits: $path: {$wrong->getMessage()}";
+            $error = "token_bucket.limits: " . Text::path($path) . ": {$wrong->getMessage()}";
             if (self::$limits === null) {
                 // The next call looks again.
                 self::$seen = '';
@@ -57,18 +59,12 @@ final class LimitsFile
     /** Reads the file if it is another version than the one that was seen last. */
     private static function readIfChanged(string $path): ?NamedLimits
     {
-        clearstatcache(true, $path);
-        $found = @stat($path);
-        if ($found === false) {
-            self::$seen = '';
-            throw new Wrong('No such file or directory');
-        }
-        $version = "{$found['dev']} {$found['ino']} {$found['size']} {$found['mtime']} {$found['ctime']}";
+        $version = self::version($path, $changedAt) ?? throw new Wrong('No such file or directory');
         if ($version === self::$seen) {
             return null;
         }
         // PHP tells whole seconds: the file is left alone until it is sure that nothing was written for so long.
-        $rest = self::$limits === null ? 0 : max($found['ctime'], $found['mtime']) + 1 + self::REST - microtime(true);
+        $rest = self::$limits === null ? 0 : $changedAt + 1 + self::REST - microtime(true);
         if ($rest > 0 && $rest <= 1 + self::REST) {
             self::$lookAt = microtime(true) + $rest;
             return null;
@@ -78,10 +74,38 @@ final class LimitsFile
             throw new Wrong('must be a regular file');
         }
         $text = @file_get_contents($path, false, null, 0, self::MAX_SIZE + 1);
+        self::$others = [];
+        try {
+            return self::parse($path, $text);
+        } finally {
+            // With the files that it names.
+            self::$seen = self::version($path) ?? '';
+        }
+    }
+
+    /** What tells a version of the file and of those that it names from others; null if it is not there. */
+    private static function version(string $path, ?int &$changedAt = null): ?string
+    {
+        [$version, $changedAt] = ['', 0];
+        foreach ([$path, ...array_map('strval', array_keys(self::$others))] as $file) {
+            clearstatcache(true, $file);
+            $found = file_exists($file) ? @stat($file) : false;
+            if ($found === false && $file === $path) {
+                self::$seen = '';
+                return null;
+            }
+            $version .= $found === false ? '-' : "{$found['dev']} {$found['ino']} {$found['size']} {$found['mtime']} {$found['ctime']} ";
+            $changedAt = max($changedAt, $found['mtime'] ?? 0, $found['ctime'] ?? 0);
+        }
+        return $version;
+    }
+
+    private static function parse(string $path, string|false $text): NamedLimits
+    {
         return match (true) {
             $text === false => throw new Wrong(preg_replace('/^.*: /s', '', error_get_last()['message'] ?? 'it cannot be read')),
             strlen($text) > self::MAX_SIZE => throw new Wrong('must be at most 1 MiB'),
-            default => NamedLimits::ofText($text),
+            default => NamedLimits::ofText($text, dirname($path)),
         };
     }
 }

@@ -14,7 +14,7 @@ final class NamedLimits
     /** @param array<string, Section> $limits in the order of their names */
     private function __construct(public array $limits) {}
 
-    public static function ofText(string $text): self
+    public static function ofText(string $text, string $folder): self
     {
         if (str_contains($text, "\0")) {
             throw new Wrong('must be text, without NUL bytes', 1);
@@ -27,7 +27,7 @@ final class NamedLimits
                     $sections[] = new Section($i + 1, (string) $key);
                 } else {
                     $sections === [] && throw new Wrong(self::NO_SECTION, $i + 1);
-                    end($sections)->set($i + 1, (string) $key, (string) $value);
+                    end($sections)->set($i + 1, (string) $key, (string) $value, $folder);
                 }
             }
         }
@@ -66,6 +66,7 @@ final class NamedLimits
         }
         foreach ($limits as $section) {
             $section->checkMembers($limits);
+            $section->checkLeave();
         }
         ksort($limits, SORT_STRING);
         return $limits;
@@ -75,6 +76,10 @@ final class NamedLimits
     public function limitOn(string $name, string $identifier): ?Limit
     {
         $section = $this->limits[$name] ?? null;
-        return $section !== null && $section->calendar === null && str_starts_with($identifier, "$section->key:") ? $section->limit : null;
+        if ($section === null || !str_starts_with($identifier, "$section->key:")) {
+            return null;
+        }
+        [$own] = $section->forClient(substr($identifier, strlen($section->key) + 1));
+        return $own->calendar === null ? $own->limit : null;
     }
 }

@@ -15,6 +15,7 @@ final class PermitsValue extends Value
         private int $limit,
         float $lifetime,
         private int $leave = 0,
+        private bool $isExempt = false,
     ) {
         parent::__construct();
         $this->lifetime = self::check($limit, $lifetime);
@@ -37,7 +38,7 @@ final class PermitsValue extends Value
         $id = bin2hex(random_bytes(8));
         $max = max(0, $this->limit - max($leave, $this->leave));
         $file = null;
-        $taken = $this->ask(false, function (Permits $permits, int $now, Shelf $shelf) use ($id, $max, &$file): bool {
+        $taken = !$this->isExempt && $this->ask(false, function (Permits $permits, int $now, Shelf $shelf) use ($id, $max, &$file): bool {
             count($permits->held) < $max || self::dropFree($permits, $shelf);
             if (!$permits->acquire($id, $max, $now + $this->lifetime)) {
                 return false;
@@ -45,7 +46,7 @@ final class PermitsValue extends Value
             $file = $shelf->hold($id);
             return true;
         });
-        if (!$taken && $this->limiter->isEnforced) {
+        if (!$taken && $this->limiter->isEnforced && !$this->isExempt) {
             return null;
         }
         $value = new PermitValue($this, $taken ? $id : null, $file, $this->identifier, $this->lifetime);
@@ -54,7 +55,7 @@ final class PermitsValue extends Value
 
     public function active(): int
     {
-        return $this->ask(0, static function (Permits $permits, int $now, Shelf $shelf): int {
+        return $this->isExempt ? 0 : $this->ask(0, static function (Permits $permits, int $now, Shelf $shelf): int {
             self::dropFree($permits, $shelf);
             return count($permits->held);
         });
@@ -62,7 +63,7 @@ final class PermitsValue extends Value
 
     public function reset(): void
     {
-        $this->ask(null, static function (Permits $permits, int $now, Shelf $shelf): void {
+        $this->isExempt || $this->ask(null, static function (Permits $permits, int $now, Shelf $shelf): void {
             array_map($shelf->forget(...), array_keys($permits->held));
             $permits->held = [];
         });

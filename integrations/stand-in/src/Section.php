@@ -27,6 +27,9 @@ final class Section
     public array $overrides = [];
     public int $leave = 0;
     public ?string $like = null;
+    /** The clients that are treated differently: those of `except`, and those of `clients`. */
+    public ?Clients $except = null;
+    public ?Clients $clients = null;
     /** The names of a set's limits; of `all` or of `first`. */
     public ?array $members = null;
     public bool $isFirst = false;
@@ -39,9 +42,8 @@ final class Section
         $this->key = $name;
     }
 
-    public function set(int $line, string $key, string $value): void
+    public function set(int $line, string $key, string $value, string $folder): void
     {
-        $isNumber = '/^[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf(inity)?|nan)$/Di';
         $words = preg_split('/\s+/', $value, -1, PREG_SPLIT_NO_EMPTY);
         $isSet = static fn(int $least): bool => count($words) >= $least && count($words) <= self::MOST_MEMBERS;
         [$isRight, $must, $parsed] = match ($key) {
@@ -51,7 +53,7 @@ final class Section
                 $value,
             ],
             'limit' => [preg_match('/^[+-]?\d+$/D', $value) && is_int(0 + $value), 'a whole number', (int) $value],
-            'interval', 'lifetime' => [preg_match($isNumber, $value), 'a number', self::number($value)],
+            'interval', 'lifetime' => [self::isNumber($value), 'a number', self::number($value)],
             'unit' => [Calendar::isUnit($value), Calendar::UNITS, $value],
             'timezone' => [
                 Calendar::find('day', $value) !== null,
@@ -62,6 +64,8 @@ final class Section
             'all' => [$isSet(1), 'the names of 1 to 16 limits, with spaces between', $words],
             'first' => [$isSet(2), 'the names of 2 to 16 limits, with spaces between', $words],
             'like' => [true, '', $value],
+            'except' => [true, '', Clients::ofExcept($line, $value)],
+            'clients' => [true, '', self::readClients($line, Text::isAbsolute($value) ? $value : "$folder/$value")],
             'leave' => [preg_match('/^\+?\d+$/D', $value) && 0 + $value <= 0xffffffff, 'a whole number, 0 or more', (int) $value],
             default => self::setting($line, $key, $value),
         };
@@ -70,7 +74,21 @@ final class Section
         $this->given[$key] = [$line, $parsed];
     }
 
-    private static function number(string $text): float
+    public static function isNumber(string $text): bool
+    {
+        return preg_match('/^[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf(inity)?|nan)$/Di', $text) === 1;
+    }
+
+    private static function readClients(int $line, string $path): Clients
+    {
+        try {
+            return Clients::ofFile($path);
+        } catch (Wrong $wrong) {
+            throw new Wrong("clients: {$wrong->getMessage()}", $line);
+        }
+    }
+
+    public static function number(string $text): float
     {
         $sign = str_starts_with($text, '-') ? -1.0 : 1.0;
         return match (strtolower(ltrim($text, '+-'))) {
@@ -94,7 +112,7 @@ final class Section
     private static function setting(int $line, string $key, string $value): array
     {
         if (!in_array($key, Settings::OF_SECTION, true)) {
-            $known = implode(', ', [...self::KEYS, ...Settings::OF_SECTION, 'leave']);
+            $known = implode(', ', [...self::KEYS, ...Settings::OF_SECTION, 'leave', 'except', 'clients']);
             throw new Wrong('"' . Text::cut($key) . "\" is unknown: a key must be $known, like, all or first", $line);
         }
         $parsed = Settings::parse($key, $value, $must);
@@ -116,7 +134,7 @@ final class Section
             $others === [] || $this->fail('like', 'like must stand alone, or with leave: the other limit has the other keys');
             return;
         }
-        $this->storage = $this->value('storage');
+        [$this->storage, $this->except, $this->clients] = [$this->value('storage'), $this->value('except'), $this->value('clients')];
         foreach (Settings::OF_SECTION as $name) {
             $this->overrides += isset($this->given[$name]) ? [$name => $this->value($name)] : [];
         }
@@ -137,6 +155,13 @@ final class Section
             $this->algorithm === 'concurrency' => $this->makeConcurrency(),
             default => $this->makeLimit(),
         };
+        foreach ($this->clients?->lines() ?? [] as [$line, $count, $interval]) {
+            try {
+                $count === null || $this->withNumbers($count, $interval);
+            } catch (Wrong $wrong) {
+                $this->fail('clients', "clients: {$this->clients->path}: line $line: {$wrong->what}");
+            }
+        }
     }
 
     /** Whether it has all of some keys and none of others. */
@@ -149,7 +174,7 @@ final class Section
     {
         $this->has(['limit', 'unit'], ['interval', 'lifetime'])
             || $this->fail(null, 'a limit of the calendar must have limit and unit, and no interval or lifetime');
-        $this->limit = $this->make('', static fn(int $count): Limit => new CalendarWindow($count));
+        $this->limit = $this->make('', $this->maker());
         $this->calendar = Calendar::find($this->value('unit'), $this->value('timezone') ?? 'UTC');
     }
 
@@ -169,11 +194,17 @@ final class Section
     {
         $this->has(['limit', 'interval'], []) || $this->fail(null, "[$this->name] must have limit and interval, or all, or first, or like");
         isset($this->given['lifetime']) && $this->fail('lifetime', 'lifetime is for algorithm = concurrency');
-        $this->limit = $this->make('interval', match ($this->algorithm) {
+        $this->limit = $this->make('interval', $this->maker());
+    }
+
+    private function maker(): callable
+    {
+        return match ($this->algorithm) {
+            'calendar' => static fn(int $count): Limit => new CalendarWindow($count),
             'fixed_window' => static fn(int $count, float $interval): Limit => new FixedWindow($count, $interval),
             'sliding_window' => static fn(int $count, float $interval): Limit => new SlidingWindow($count, $interval),
             default => TokenBucket::perPeriod(...),
-        });
+        };
     }
 
     private function make(string $time, callable $make): Limit
@@ -194,7 +225,7 @@ final class Section
         if ($other === null || $other->members !== null) {
             $this->fail('like', 'like must name a limit of this file, and [' . Text::cut($this->like) . '] is none');
         }
-        foreach (['key', 'algorithm', 'limit', 'calendar', 'count', 'interval', 'lifetime', 'storage', 'overrides'] as $name) {
+        foreach (['key', 'algorithm', 'limit', 'calendar', 'count', 'interval', 'lifetime', 'storage', 'overrides', 'except', 'clients'] as $name) {
             $this->$name = $other->$name;
         }
     }
@@ -220,6 +251,54 @@ final class Section
         }
     }
 
+    /** The section with the numbers of one client. */
+    private function withNumbers(int $count, ?float $interval): self
+    {
+        $own = clone $this;
+        [$own->count, $own->interval, $own->given] = [$count, $interval ?? $this->interval, []];
+        if ($interval !== null && in_array($this->algorithm, ['calendar', 'concurrency'], true)) {
+            throw new Wrong('must be client = limit: this algorithm has no interval');
+        }
+        if ($this->algorithm === 'concurrency') {
+            $count >= 1 && $count <= Limit::MAX_PERMITS || throw new Wrong('limit ' . LimitError::PERMITS);
+        } else {
+            $own->limit = $own->make('interval', $own->maker());
+        }
+        return $own;
+    }
+
+    /** The terms of a client, the file that says so, and the line; null if the client is limited as others are. */
+    public function terms(string $client): ?array
+    {
+        [$except, $own] = [$this->except?->find($client), $this->clients?->find($client)];
+        $isOwn = $own !== null && ($except === null || $own[0] > $except[0]);
+        $found = $isOwn ? $own : $except;
+        return $found === null ? null : [$isOwn ? $this->clients->path : null, ...$found[1]];
+    }
+
+    /** The section for a client, and whether the client is exempt. */
+    public function forClient(string $client): array
+    {
+        [, , $count, $interval] = $this->terms($client) ?? [null, null, $this->count, null];
+        return [$count === null || $count === $this->count && $interval === null ? $this : $this->withNumbers($count, $interval), $count === null];
+    }
+
+    /** A limit must be able to leave as much as it has to, also that of a client with other numbers. */
+    public function checkLeave(): void
+    {
+        if ($this->leave === 0 || $this->members !== null) {
+            return;
+        }
+        $fewest = [$this->count, null];
+        foreach ($this->clients?->lines() ?? [] as [$line, $count]) {
+            $fewest = $count !== null && $count < $fewest[0] ? [$count, $line] : $fewest;
+        }
+        $whose = $fewest[1] === null ? '' : ", which {$this->clients->path}: line $fewest[1] sets to $fewest[0]";
+        if ($fewest[0] <= $this->leave) {
+            throw new Wrong("[$this->name] must leave less than its limit$whose: leave is $this->leave", $this->line);
+        }
+    }
+
     /** The limiter on the section's storage. */
     public function limiter(): Limiter
     {
@@ -236,6 +315,12 @@ final class Section
     /** What the limiter of a client carries. */
     public function limiterValue(string $client): LimiterValue
     {
+        [$own, $isExempt] = $this->forClient($client);
+        return $own->valueOf($client, $isExempt);
+    }
+
+    private function valueOf(string $client, bool $isExempt): LimiterValue
+    {
         $arguments = match (true) {
             $this->calendar !== null => ['limit' => $this->count, 'unit' => $this->calendar->unit, 'timezone' => $this->calendar->zone->getName()],
             $this->algorithm === 'token_bucket' => [
@@ -245,7 +330,7 @@ final class Section
             default => ['limit' => $this->count, 'interval' => $this->interval],
         };
         $identifier = $this->identifier($client);
-        return new LimiterValue($this->limiter(), $identifier, $this->limit, $arguments, $this->name, $this->leave, $this->calendar);
+        return new LimiterValue($this->limiter(), $identifier, $this->limit, $arguments, $this->name, $this->leave, $this->calendar, $isExempt);
     }
 
     /** The class of its limiters. */

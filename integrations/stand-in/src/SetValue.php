@@ -97,6 +97,7 @@ final class SetValue extends Value
     {
         $decisions = [];
         foreach ($this->parts as $i => $part) {
+            $part->isExempt && $part->warnOfIgnoredBlock($op($i));
             $decisions[] = $part->decide($method, $op($i));
         }
         return $decisions;

@@ -26,6 +26,12 @@ final class Text
 
     public static function isAbsolute(string $path): bool { return preg_match('~^(/|[A-Za-z]:[/\\\\]|\\\\\\\\)~', $path) === 1; }
 
+    /** A path in a message, however long it is: without control characters. */
+    public static function path(string $path): string
+    {
+        return preg_replace_callback('/[\x00-\x1f\x7f]/', static fn(array $it): string => self::escape($it[0]), $path);
+    }
+
     /** A text in a message as it was written, with escapes where it could break a line. */
     public static function debug(string $text): string
     {

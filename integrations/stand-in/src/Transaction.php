@@ -23,7 +23,7 @@ final class Transaction
             self::$reason = preg_replace('/^.*: /s', '', $message);
             return true;
         });
-        [$shelves, $opened] = [[], []];
+        $shelves = $named = $opened = [];
         try {
             foreach ($places as $i => [$store, $key]) {
                 $shelves[$i] = $store->shelf($key);

@@ -7,8 +7,8 @@ namespace TokenBucket\StandIn;
 /** A mistake in the file of limits, and its line, if it is in one. */
 final class Wrong extends \Exception
 {
-    public function __construct(string $message, ?int $line = null)
+    public function __construct(public string $what, public ?int $in = null)
     {
-        parent::__construct($line === null ? $message : "line $line: $message");
+        parent::__construct($in === null ? $what : "line $in: $what");
     }
 }

@@ -79,9 +79,22 @@ namespace TokenBucket {
         if ($section->algorithm !== 'concurrency') {
             throw StandIn\of_other_kind($section, 'limits calls', 'limiter');
         }
+        [$own, $isExempt] = $section->forClient($client);
         $identifier = $section->identifier($client);
-        $value = new StandIn\PermitsValue($section->limiter(), $identifier, $section->count, $section->lifetime, $section->leave);
+        $value = new StandIn\PermitsValue($section->limiter(), $identifier, $own->count, $section->lifetime, $section->leave, $isExempt);
         return StandIn\PermitsValue::wrap(ConcurrencyLimit::class, $value);
+    }
+
+    function client_terms(string $name, string $client): ?array
+    {
+        func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
+        $terms = StandIn\section($name)->terms($client);
+        if ($terms === null) {
+            return null;
+        }
+        [$file, $line, $count, $interval] = $terms;
+        $file ??= StandIn\Settings::get('limits');
+        return ['file' => $file, 'line' => $line, 'exempt' => $count === null, 'limit' => $count, 'interval' => $interval];
     }
 
     function end_request(): void

@@ -42,8 +42,10 @@ final class Compound implements Limiter
             $calls[] = [$part->backend, $part->identifier, $part->limit($method), $isPeek ? $op->peek() : $op];
         }
         $decisions = [];
-        foreach (StandIn\Limiter::decideAll($calls, !$isPeek) as $i => $answer) {
-            $decisions[] = $parts[$i]->decision($answer, $calls[$i][2], $isPeek ? 0 : $costs[$i]);
+        $holding = array_filter($calls, static fn(int $i): bool => !$parts[$i]->isExempt, ARRAY_FILTER_USE_KEY);
+        $answers = StandIn\Limiter::decideAll($holding, !$isPeek);
+        foreach ($parts as $i => $part) {
+            $decisions[] = $part->decision($answers[$i] ?? null, $calls[$i][2], $isPeek ? 0 : $costs[$i]);
         }
         return $decisions;
     }

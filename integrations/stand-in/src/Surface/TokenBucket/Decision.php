@@ -64,7 +64,10 @@ final class Decision implements \JsonSerializable
 
     public function getHeaders(): array
     {
-        $fields = array_map(static fn(StandIn\LimitDecision $limit): array => $limit->fields(), $this->value(func_num_args())->asked);
+        $fields = array_map(static fn(StandIn\LimitDecision $limit): array => $limit->fields(), $this->value(func_num_args())->holding());
+        if ($fields === []) {
+            return [];
+        }
         $seconds = $this->getRetryAfterSeconds();
         return [
             'RateLimit-Policy' => implode(', ', array_column($fields, 0)),
@@ -88,6 +91,7 @@ final class Decision implements \JsonSerializable
     }
 
     public function isDegraded(): bool { return $this->value(func_num_args())->isDegraded(); }
+    public function isExempt(): bool { return $this->value(func_num_args())->holding() === []; }
     public function wouldDeny(): bool { return $this->value(func_num_args())->wouldDeny(); }
 
     public function settle(int|array $tokens): ?bool

@@ -40,8 +40,11 @@ final class FirstOf implements Limiter
         foreach ($value->parts as $i => $part) {
             $op = StandIn\Op::take($cost, max($leave, $part->leave));
             $limit = $part->limit($method);
-            $answer = $part->backend->decide($part->identifier, $limit, $isPeek ? $op->peek() : $op);
+            $answer = $part->isExempt ? null : $part->backend->decide($part->identifier, $limit, $isPeek ? $op->peek() : $op);
             $each[$i] = $part->decision($answer, $limit, $isPeek ? 0 : $cost);
+            if ($part->isExempt) {
+                return StandIn\DecisionValue::decision([$each[$i]]);
+            }
             if ($answer?->isAccepted) {
                 $value->charged = $answer->taken > 0 ? $i : $value->charged;
                 return StandIn\DecisionValue::decision([$each[$i]]);
