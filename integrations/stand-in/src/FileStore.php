@@ -81,5 +81,5 @@ final class FileStore implements Store
         return $path;
     }
 
-    public static function fail(string $message): never { throw Thrown::at(new \TokenBucket\StorageException($message)); }
+    public static function fail(string $message): never { throw Thrown::at(new \TokenBucket\StorageException(Text::path($message))); }
 }
