@@ -10,6 +10,9 @@ if (extension_loaded('token_bucket') || function_exists('TokenBucket\limiter')) 
     return;
 }
 
+if (PHP_INT_SIZE < 8) {
+    throw new RuntimeException('The stand-in of token_bucket needs a PHP of 64 bits: its times are nanoseconds');
+}
 spl_autoload_register(static function (string $class): void {
     $file = match (true) {
         str_starts_with($class, 'TokenBucket\StandIn\\') => substr($class, 20),

@@ -34,7 +34,7 @@ trait CarriesStorage
         $missing = (int) min(max($full - Limit::nearest((microtime(true) - $microtime) * 1e9), 0), $full);
         $limit = TokenBucket::perNanosecond($full);
         $answer = $this->value()->limiter->decide($identifier, $limit, new Op(Op::START, time: $missing));
-        $this->value()->hasStarted = $answer->isAccepted;
+        $this->value()->hasStarted = $answer?->isAccepted;
     }
 
     public function consume($identifier, $microtime, $full_microtime, $bootstrap_closure): bool
@@ -50,7 +50,7 @@ trait CarriesStorage
         }
         $value = $this->value();
         $decide = static fn(Op $op) => $value->limiter->decide($identifier, $limit, $op);
-        if ($bootstrap_closure !== null && $decide(new Op(Op::PEEK))->resetAfter() === 0.0) {
+        if ($bootstrap_closure !== null && $decide(new Op(Op::PEEK))?->resetAfter() === 0.0) {
             is_callable($bootstrap_closure) || throw Thrown::value(4, 'must be a callable or null');
             [$outer, $outerStarted] = [$value->bootstrapping, $value->hasStarted];
             [$value->bootstrapping, $value->hasStarted] = [$full, null];

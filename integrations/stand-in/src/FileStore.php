@@ -47,9 +47,9 @@ final class FileStore implements Store
             return posix_geteuid();
         }
         $file = tempnam(sys_get_temp_dir(), 'tb');
-        $user = fileowner($file);
-        unlink($file);
-        return $user;
+        $user = $file === false ? false : fileowner($file);
+        $file === false || unlink($file);
+        return $user === false ? getmyuid() : $user;
     }
 
     /** Makes a folder, which must belong to this user and be closed to others. */

@@ -49,7 +49,7 @@ final class Limiter
     /** What a section of the file of limits overrides counts more than the directives, and what the DSN says more than both. */
     public static function on(string $dsn, array $overrides = []): self
     {
-        $key = serialize([$dsn, $overrides, Settings::get('prefix'), Settings::get('enforce')]);
+        $key = serialize([$dsn, $overrides, Settings::get('prefix'), Settings::get('enforce'), Settings::get('shm_path')]);
         return self::$limiters[$key] ?? self::make($key, $dsn, $overrides);
     }
 

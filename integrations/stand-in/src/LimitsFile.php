@@ -18,6 +18,7 @@ final class LimitsFile
     private static ?NamedLimits $limits = null;
     /** The version that was looked at last; '' if there was no file. */
     private static string $seen = '';
+    private static string $path = '';
     private static float $lookAt = 0.0;
     /** @var array<string, true> the files of clients that it names */
     public static array $others = [];
@@ -25,10 +26,13 @@ final class LimitsFile
     /** The limits in force. */
     public static function limits(): NamedLimits
     {
+        $path = Settings::get('limits');
+        if ($path !== self::$path) {
+            [self::$path, self::$limits, self::$seen] = [$path, null, ''];
+        }
         if (self::$limits !== null && microtime(true) < self::$lookAt) {
             return self::$limits;
         }
-        $path = Settings::get('limits');
         if ($path === '') {
             throw Thrown::at(new \TokenBucket\ConfigurationException(
                 'token_bucket.limits is empty here: set it in php.ini, to the path of a file with limits',

@@ -35,7 +35,8 @@ final class PermitsValue extends Value
 
     public function acquire(int $leave): ?\TokenBucket\Permit
     {
-        $id = bin2hex(random_bytes(8));
+        // Not of digits alone: PHP would make a number of it, as a key of an array.
+        $id = 'p' . bin2hex(random_bytes(8));
         $max = max(0, $this->limit - max($leave, $this->leave));
         $file = null;
         $taken = !$this->isExempt && $this->ask(false, function (Permits $permits, int $now, Shelf $shelf) use ($id, $max, &$file): bool {
