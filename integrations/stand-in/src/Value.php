@@ -8,7 +8,6 @@ namespace TokenBucket\StandIn;
 abstract class Value
 {
     private static int $last = 0;
-    /** @psalm-suppress UnusedProperty */
     private int $number;
 
     public function __construct() { $this->number = ++self::$last; }
