@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs phpt files, all of them by default, with the extension that was built.
 # Usage: phpt.sh [-m] [-s] [FILE|FOLDER]...    -m: under valgrind; -s: lists the ten slowest
-# PHP= names another PHP, EXTENSION= another build, JOBS= how many run at once.
+# PHP= names another PHP, EXTENSION= another build, JOBS= how many run at once. STAND_IN=1 loads the stand-in in plain PHP in the
+# extension's place.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -41,12 +42,35 @@ trap 'rm -rf "$tables"' EXIT INT TERM
 sed 's/\$maxBatchSize = .*/$maxBatchSize = 1;/; s/count(\$files) <= \$batchSize/count($files) < $batchSize/; s/array_reverse(\$test_files)/$test_files/' "$run_tests" >"$tables/run-tests.php"
 run_tests=$tables/run-tests.php
 
+set -- -d extension="$extension" -d token_bucket.shm_path="$tables" "$@"
+if [ -n "${STAND_IN-}" ]; then
+    shift 2
+    # What it says once must not be taken for a test's output. PHP prepends nothing to the code of -r.
+    stand_in=$PWD/integrations/stand-in/stand-in.php
+    set -- -d auto_prepend_file="$stand_in" -d error_log="$tables/log" "$@"
+    cat >"$tables/php" <<END
+#!/bin/bash
+arguments=()
+while [ \$# -gt 0 ]; do
+    arguments+=("\$1")
+    if [ "\$1" = -r ]; then
+        arguments+=("require '$stand_in'; \$2")
+        shift
+    fi
+    shift
+done
+exec -a "$tables/php" "$php" "\${arguments[@]}"
+END
+    chmod +x "$tables/php"
+    php=$tables/php
+fi
+
 # The runner's own time-out, one minute, is too short for some tests on a busy machine.
 status=0
 # shellcheck disable=SC2086
 TEST_TIMEOUT=${TEST_TIMEOUT:-180} NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEST_PHP_EXECUTABLE=$php TEST_PHP_ARGS="-n" \
     "$php" -n "$run_tests" -n -q --no-color $options --show-diff -j"$jobs" \
-    -d extension="$extension" -d token_bucket.shm_path="$tables" "$@" >"$tables/output" 2>&1 || status=$?
+    "$@" >"$tables/output" 2>&1 || status=$?
 
 # A failure shows all of the output but the times; a success the skipped tests, those that passed at the second try, and the count.
 [ $status = 0 ] || { sed '/^SLOW TEST SUMMARY/,/^====/d' "$tables/output"; exit $status; }

@@ -5,4 +5,4 @@ cd "$(dirname "$0")"
 
 TB_PSR15_INTERFACES=$(./interfaces.sh)
 export TB_PSR15_INTERFACES
-../../scripts/test/phpunit.sh tests
+../../scripts/test/phpunit.sh tests "$@"

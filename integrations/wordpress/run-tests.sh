@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the plugin's tests against this system's WordPress, php-fpm, nginx and MariaDB, in a folder of their own.
 # Usage: run-tests.sh [ARGUMENTS OF PHPUNIT]    EXTENSION= names another build of the extension, PHP= another PHP
+# STAND_IN=1 puts the stand-in in plain PHP into the plugin, and loads no extension.
 set -eu
 cd "$(dirname "$0")/../.."
 . scripts/setup/php.sh
@@ -53,6 +54,7 @@ mkdir "$wordpress" "$folder/state" "$folder/shm"
 (cd /usr/share/wordpress && tar -c --exclude=./wp-content --exclude=./wp-config.php --exclude=./.htaccess .) | tar -x -C "$wordpress"
 mkdir -p "$wordpress/wp-content/plugins" "$wordpress/wp-content/mu-plugins" "$wordpress/wp-content/themes"
 cp -R "$tests/../token-bucket-login-guard" "$wordpress/wp-content/plugins/"
+[ -z "${STAND_IN-}" ] || cp -R "$tests/../../stand-in" "$wordpress/wp-content/plugins/token-bucket-login-guard/"
 cp "$tests/observer.php" "$wordpress/wp-content/mu-plugins/"
 cp "$tests/wp-config.php" "$wordpress/"
 "$php" -n -r 'echo time();' >"$folder/state/clock"
@@ -77,7 +79,8 @@ fpm_start() {
     # shellcheck disable=SC2086
     start "$name" "$fpm" $fpm_options -y "$folder/$name.conf" "$@"
 }
-fpm_start with 8 -d extension="$extension" -d token_bucket.test_clock=1 -d token_bucket.shm_path="$folder/shm"
+[ -z "${STAND_IN-}" ] || extension=
+fpm_start with 8 ${extension:+-d extension="$extension"} -d token_bucket.test_clock=1 -d token_bucket.shm_path="$folder/shm"
 fpm_start without 2
 
 # nginx: two sites with the extension, one of them a multisite, and one without

@@ -5,7 +5,7 @@ CalendarWindow: a time zone is known by its own name, in any spelling; an object
 use TokenBucket\CalendarWindow;
 require __DIR__ . '/../utils.inc';
 
-$zone = fn (string $zone): string => ((array) new CalendarWindow('array:', 'a', 1, 'day', $zone))['timezone'];
+$zone = fn (string $zone): string => preg_match('/\[timezone\] => (\S+)/', print_r(new CalendarWindow('array:', 'a', 1, 'day', $zone), true), $parts) ? $parts[1] : '';
 echo implode(' ', array_map($zone, ['Europe/Berlin', 'europe/BERLIN', 'UTC', 'utc', '+1:00', '+01:00', '+0100'])), "\n";
 
 // An object whose calendar the worker has forgotten goes on.

@@ -8,11 +8,9 @@ $bucket = new TokenBucket('array:', 42, '10', '0.001');
 $text = new class { public function __toString(): string { return 'array:'; } };
 thrown(
     fn () => (new TokenBucket($text, $text, 1, 1))->consume(),
-    fn () => new TokenBucket\ArrayStorage(null),
     fn () => $bucket->consume('1'),
     fn () => $bucket->consume(1.0),
     fn () => $bucket->consume(true),
-    fn () => $bucket->consume(null),
     fn () => $bucket->consume(1.5),
     fn () => $bucket->consume('1.0'),
     fn () => $bucket->consume(NAN),
@@ -23,14 +21,8 @@ thrown(
 ?>
 --EXPECTF--
 bool(true)
-
-Deprecated: TokenBucket\ArrayStorage::__construct(): Passing null to parameter #1 ($dsn) of type string is deprecated in %s on line %d
-TokenBucket\ConfigurationException: The storage DSN must begin with a scheme, known are shm:, %s
 bool(true)
 bool(true)
-bool(true)
-
-Deprecated: TokenBucket::consume(): Passing null to parameter #1 ($token_count) of type int is deprecated in %s on line %d
 bool(true)
 
 Deprecated: Implicit conversion from float 1.5 to int loses precision in %s on line %d

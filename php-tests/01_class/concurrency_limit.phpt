@@ -3,7 +3,6 @@ ConcurrencyLimit: at most $limit at once, until a permit goes back or its lifeti
 --FILE--
 <?php
 use TokenBucket\{ArrayStorage, ConcurrencyLimit, FixedWindow, SharedMemoryStorage, TestClock};
-use function TokenBucket\statistics;
 require dirname(__DIR__) . '/utils.inc';
 
 run_apart(__FILE__);
@@ -51,12 +50,6 @@ foreach (['shm:', 'array:', 'SharedMemoryStorage' => new SharedMemoryStorage, 'A
 var_dump(new ConcurrencyLimit('array:', 'shown', 2, 1.5));
 TestClock::resume();
 
-// Counted like other calls, by the limit's name.
-foreach (['report', 'wide'] as $name) {
-    $row = statistics()[$name];
-    echo $name, ': ', implode(' ', array_slice($row, 0, 7)), ' ', json_encode($row['most_denied']), "\n";
-}
-
 // A dry run denies none, and counts what it would have denied.
 foreach (['shm:', 'array:'] as $dsn) {
     $watched = new ConcurrencyLimit("$dsn?enforce=0", "watched$dsn", 1, name: "watched $dsn");
@@ -66,7 +59,7 @@ foreach (['shm:', 'array:'] as $dsn) {
     unset($permits[1]);
     echo ' ', json_encode([$watched->getActive(), $permits[0]->renew(), $permits[2]->renew()]);
     $permits = null;
-    echo ' ', $watched->getActive(), ', ', implode(' ', array_slice(statistics()["watched $dsn"], 0, 4)), "\n";
+    echo ' ', $watched->getActive(), "\n";
 }
 
 // Some stay free for others.
@@ -140,10 +133,8 @@ object(TokenBucket\ConcurrencyLimit)#%d (3) {
   ["lifetime"]=>
   float(1.5)
 }
-report: 68 44 24 0 0 0 0 {"report:x":24}
-wide: 12 12 0 0 0 0 0 []
-dry run: [[true,true,true],1,[true,true,true]] [1,true,false] 0, 3 3 0 2
-dry run: [[true,true,true],1,[true,true,true]] [1,true,false] 0, 3 3 0 2
+dry run: [[true,true,true],1,[true,true,true]] [1,true,false] 0
+dry run: [[true,true,true],1,[true,true,true]] [1,true,false] 0
 leaves two: [[true,true,true],[null,null,null],[true,true],null,5]
 leaves two: [[true,true,true],[null,null,null],[true,true],null,5]
 most: 1024 null 1024 0

@@ -24,7 +24,7 @@ foreach ([
         $decision->ensureAccepted();
     } catch (TokenBucket\TokenBucketException $e) {
         echo get_class($e), ' ', implode(' ', class_parents($e)), ' ', $e->getLine(), ' ', $e->getCode(), ': ', $e->getMessage(), ' ',
-            json_encode($e->getDecision() === $decision), json_encode((bool) $e->getDecision()), "\n";
+            json_encode($e->getDecision() === $decision), json_encode($e->getDecision()->isAccepted()), "\n";
     }
 }
 try {

@@ -43,7 +43,7 @@ Counting 110 3
 bool(true)
 bool(true)
 bool(false)
-object(Counting)#1 (4) {
+object(Counting)#%d (4) {
   ["calls"]=>
   int(3)
   ["identifier"]=>

@@ -7,7 +7,7 @@ token_bucket.test_clock=1
 --FILE--
 <?php
 use TokenBucket\TestClock;
-use function TokenBucket\{limiter, status};
+use function TokenBucket\limiter;
 
 $file = __DIR__ . '/limiter_calendar.limits.ini';
 file_put_contents($file, <<<'INI'
@@ -38,16 +38,13 @@ echo json_encode([$plan->attempt()->getChargedTo(), $plan->peek()->getLimit()]),
 // The next month, in Berlin; in UTC it begins two hours later.
 TestClock::advance(1);
 echo json_encode([$plan->attempt()->getChargedTo(), limiter('plan', 'x')->attempt()->getChargedTo(), $month->consume(), $month->attempt()->getRetryAfter() / 86400]), ' ', $left(), "\n";
-$row = status()['named_limits']['month'];
-unset($row['storage'], $row['enforce'], $row['on_error']);
-echo json_encode($row), "\n";
 ?>
 --CLEAN--
 <?php
 @unlink(__DIR__ . '/limiter_calendar.limits.ini');
 ?>
---EXPECT--
-object(TokenBucket\CalendarWindow)#2 (5) {
+--EXPECTF--
+object(TokenBucket\CalendarWindow)#%d (5) {
   ["identifier"]=>
   string(7) "month:x"
   ["limit"]=>
@@ -62,4 +59,3 @@ object(TokenBucket\CalendarWindow)#2 (5) {
 [true,false,true,["month"]] 0/8
 [["minute"],9] 0/7
 [["month"],["month"],true,30] 0/7
-{"algorithm":"calendar","limit":3,"unit":"month","timezone":"Europe\/Berlin","leave":0,"except":null,"clients":null,"limited":{"x":2592000}}

@@ -21,9 +21,9 @@ $own = new Own;
 var_dump($own);
 var_dump($own->late());
 
-// Nothing of the native side is a property; (array) has what var_dump() shows, for PHPUnit compares that.
+// Nothing of it is a property.
 $bucket = new TokenBucket('array:', 'kept', 2, 0.001);
-var_dump((array) $bucket, get_object_vars($bucket), json_encode($bucket), isset($bucket->identifier));
+var_dump(get_object_vars($bucket), json_encode($bucket), isset($bucket->identifier));
 
 // A constructor that fails leaves the object as it was.
 thrown(
@@ -67,14 +67,6 @@ object(Own)#%d (4) {
   int(2)
   ["tokens_per_second"]=>
   float(0.5)
-}
-array(3) {
-  ["identifier"]=>
-  string(4) "kept"
-  ["bucket_capacity"]=>
-  int(2)
-  ["tokens_per_second"]=>
-  float(0.001)
 }
 array(0) {
 }

@@ -6,7 +6,7 @@ TokenBucket: a rate of whole minutes that is above the capacity gives one warnin
 function run(string $title, string $code, string $options = ''): void
 {
     $php = escapeshellarg(PHP_BINARY) . ' -n -d display_errors=1 -d log_errors=0 -d html_errors=0 ' . getenv('TEST_PHP_EXTRA_ARGS');
-    echo "$title:", preg_replace('/ in Command line code on line (\d+)/', ' (line $1)', rtrim((string) shell_exec("$php $options -r " . escapeshellarg($code)))), "\n";
+    echo "$title:", preg_replace('/ in (?:Command line code|\S+Mistake\.php) on line (\d+)/', '', rtrim((string) shell_exec("$php $options -r " . escapeshellarg($code)))), "\n";
 }
 
 foreach (['5, 300', '10, 60', '1, 60', '100, 3600', '5, 300.0', '3, TokenBucket::DAY'] as $numbers) {
@@ -33,23 +33,23 @@ run('switched off', 'new TokenBucket("array:", "x", 5, 300);', '-d token_bucket.
 ?>
 --EXPECT--
 5, 300:
-Warning: TokenBucket::__construct(): A bucket of 5 is full again in 0.017 s, for the fourth argument is a rate per second; 5 in 300 seconds is TokenBucket::per(..., 5, 300) (line 1)
+Warning: TokenBucket::__construct(): A bucket of 5 is full again in 0.017 s, for the fourth argument is a rate per second; 5 in 300 seconds is TokenBucket::per(..., 5, 300)
 10, 60:
-Warning: TokenBucket::__construct(): A bucket of 10 is full again in 0.17 s, for the fourth argument is a rate per second; 10 in 60 seconds is TokenBucket::per(..., 10, 60) (line 1)
+Warning: TokenBucket::__construct(): A bucket of 10 is full again in 0.17 s, for the fourth argument is a rate per second; 10 in 60 seconds is TokenBucket::per(..., 10, 60)
 1, 60:
-Warning: TokenBucket::__construct(): A bucket of 1 is full again in 0.017 s, for the fourth argument is a rate per second; 1 in 60 seconds is TokenBucket::per(..., 1, 60) (line 1)
+Warning: TokenBucket::__construct(): A bucket of 1 is full again in 0.017 s, for the fourth argument is a rate per second; 1 in 60 seconds is TokenBucket::per(..., 1, 60)
 100, 3600:
-Warning: TokenBucket::__construct(): A bucket of 100 is full again in 0.028 s, for the fourth argument is a rate per second; 100 in 3600 seconds is TokenBucket::per(..., 100, 3600) (line 1)
+Warning: TokenBucket::__construct(): A bucket of 100 is full again in 0.028 s, for the fourth argument is a rate per second; 100 in 3600 seconds is TokenBucket::per(..., 100, 3600)
 5, 300.0:
-Warning: TokenBucket::__construct(): A bucket of 5 is full again in 0.017 s, for the fourth argument is a rate per second; 5 in 300 seconds is TokenBucket::per(..., 5, 300) (line 1)
+Warning: TokenBucket::__construct(): A bucket of 5 is full again in 0.017 s, for the fourth argument is a rate per second; 5 in 300 seconds is TokenBucket::per(..., 5, 300)
 3, TokenBucket::DAY:
-Warning: TokenBucket::__construct(): A bucket of 3 is full again in 0.000035 s, for the fourth argument is a rate per second; 3 in 86400 seconds is TokenBucket::per(..., 3, 86400) (line 1)
+Warning: TokenBucket::__construct(): A bucket of 3 is full again in 0.000035 s, for the fourth argument is a rate per second; 3 in 86400 seconds is TokenBucket::per(..., 3, 86400)
 a thousand objects:
-Warning: TokenBucket::__construct(): A bucket of 5 is full again in 0.017 s, for the fourth argument is a rate per second; 5 in 300 seconds is TokenBucket::per(..., 5, 300) (line 1)
+Warning: TokenBucket::__construct(): A bucket of 5 is full again in 0.017 s, for the fourth argument is a rate per second; 5 in 300 seconds is TokenBucket::per(..., 5, 300)
 a class of its own:
-Warning: TokenBucket::__construct(): A bucket of 5 is full again in 0.017 s, for the fourth argument is a rate per second; 5 in 300 seconds is TokenBucket::per(..., 5, 300) (line 1)
+Warning: TokenBucket::__construct(): A bucket of 5 is full again in 0.017 s, for the fourth argument is a rate per second; 5 in 300 seconds is TokenBucket::per(..., 5, 300)
 the object is usable:
-Warning: TokenBucket::__construct(): A bucket of 5 is full again in 0.017 s, for the fourth argument is a rate per second; 5 in 300 seconds is TokenBucket::per(..., 5, 300) (line 1)
+Warning: TokenBucket::__construct(): A bucket of 5 is full again in 0.017 s, for the fourth argument is a rate per second; 5 in 300 seconds is TokenBucket::per(..., 5, 300)
 bool(true)
 rates that are meant:
 switched off:

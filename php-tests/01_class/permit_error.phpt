@@ -12,7 +12,6 @@ thrown(
     fn () => clone $permit,
     fn () => serialize($permit),
     fn () => unserialize('O:18:"TokenBucket\Permit":0:{}'),
-    fn () => (new ReflectionClass(Permit::class))->newInstanceWithoutConstructor(),
     fn () => $permit->release(1),
     fn () => $permit->renew(1, 2),
     fn () => $permit->renew('long'),
@@ -34,7 +33,6 @@ Error: Call to private TokenBucket\Permit::__construct() from global scope
 Error: Trying to clone an uncloneable object of class TokenBucket\Permit
 Exception: Serialization of 'TokenBucket\Permit' is not allowed
 Exception: Unserialization of 'TokenBucket\Permit' is not allowed
-ReflectionException: Class TokenBucket\Permit is an internal class marked as final that cannot be instantiated without invoking its constructor
 ArgumentCountError: TokenBucket\Permit::release() expects exactly 0 arguments, 1 given
 ArgumentCountError: TokenBucket\Permit::renew() expects at most 1 argument, 2 given
 TypeError: TokenBucket\Permit::renew(): Argument #1 ($lifetime) must be of type ?float, string given

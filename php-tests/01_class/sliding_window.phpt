@@ -5,7 +5,6 @@ token_bucket.warn_of_mistakes=0
 --FILE--
 <?php
 use TokenBucket\{ArrayStorage, Compound, Decision, FixedWindow, LeakyBucket, Limiter, SlidingWindow, TestClock};
-use function TokenBucket\statistics;
 require dirname(__DIR__) . '/utils.inc';
 
 run_apart(__FILE__);
@@ -118,16 +117,6 @@ foreach (['shm:', 'array:'] as $dsn) {
     // A shorter one: they count for one interval from the next call.
     echo (new SlidingWindow($dsn, 'login:192.0.2.1', 5, 6))->attempt()->getRetryAfter(), "\n";
 
-    // A limit that is lowered: a list sees all hits, the places of shared memory only the lower ones. Never more than the old limit.
-    $ten = new SlidingWindow($dsn, 'lowered:x', 10, 60);
-    $ten->consume(5);
-    TestClock::advance(30);
-    $ten->consume(5);
-    $five = new SlidingWindow($dsn, 'lowered:x', 5, 60);
-    echo times(1, fn () => $five->consume());
-    TestClock::advance(30);
-    echo times(6, fn () => $five->consume()), ' ', left($ten), "\n";
-
     // The largest and the smallest.
     $large = new SlidingWindow($dsn, 'large:x', 1_024, 126_230_400);
     echo json_encode([$large->consume(1_000), $large->consume(25), $large->consume(24), $large->consume()]), ' ', $large->attempt()->getRetryAfter(), ' ';
@@ -159,10 +148,6 @@ foreach (['shm:', 'array:'] as $dsn) {
     echo times(4, fn () => $dry->consume()), ' ';
     show($dry->attempt());
 }
-foreach (['login', 'dry'] as $name) {
-    $row = statistics()[$name];
-    echo $name, ' ', json_encode(array_slice($row, 0, 4)), ' ', $name === 'dry' ? json_encode($row['most_denied']) : array_key_first($row['most_denied']), "\n";
-}
 var_dump($window instanceof Limiter, $window, new SlidingWindow(new ArrayStorage, 'named', 5, 0.5, name: 'a name'));
 ?>
 --EXPECTF--
@@ -183,7 +168,6 @@ shm:
 0 6 111110 111110
 1110 [true,true,false,false]
 111110 6
-0111110 0
 [true,false,true,false] 126230400 1024 1010
 [true,false,false] 6 1 3 5 sliding 60 6 1 3 5 5 0 2 4 [true,true,false] 6 1 3 5 [["sliding"],4,0] 6 0 3 5 11110 110 1 0 00 1 0
 1111 {"accepted":true,"limit":2,"remaining_tokens":0,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [1,0]
@@ -204,12 +188,9 @@ array:
 0 6 111110 111110
 1110 [true,true,false,false]
 111110 6
-0000000 5
 [true,false,true,false] 126230400 1024 1010
 [true,false,false] 6 1 3 5 sliding 60 6 1 3 5 5 0 2 4 [true,true,false] 6 1 3 5 [["sliding"],4,0] 6 0 3 5 11110 110 1 0 00 1 0
 1111 {"accepted":true,"limit":2,"remaining_tokens":0,"retry_after":0,"reset_after":60,"wait":0,"degraded":false,"would_deny":true,"exempt":false} [1,0]
-login {"checked":246,"accepted":146,"denied":100,"would_deny":0} login:192.0.2.1
-dry {"checked":10,"accepted":10,"denied":0,"would_deny":6} {"dry:x":6}
 bool(true)
 object(TokenBucket\SlidingWindow)#%d (3) {
   ["identifier"]=>

@@ -16,9 +16,9 @@ thrown(
     fn () => (new TokenBucket\SharedMemoryStorage)->prepare(),
 );
 ?>
---EXPECT--
-TokenBucket\StorageException: Cannot open the directory /nonexistent for shared memory: No such file or directory (os error 2); set token_bucket.shm_path to one that exists
-TokenBucket\StorageException: Cannot open the directory /nonexistent for shared memory: No such file or directory (os error 2); set token_bucket.shm_path to one that exists
-TokenBucket\StorageException: Cannot open the directory /nonexistent for shared memory: No such file or directory (os error 2); set token_bucket.shm_path to one that exists
-TokenBucket\StorageException: Cannot open the directory /nonexistent for shared memory: No such file or directory (os error 2); set token_bucket.shm_path to one that exists
-TokenBucket\StorageException: Cannot open the directory /nonexistent for shared memory: No such file or directory (os error 2); set token_bucket.shm_path to one that exists
+--EXPECTF--
+TokenBucket\StorageException: Cannot open the directory /nonexistent for shared memory: No such file or directory%S; set token_bucket.shm_path to one that exists
+TokenBucket\StorageException: Cannot open the directory /nonexistent for shared memory: No such file or directory%S; set token_bucket.shm_path to one that exists
+TokenBucket\StorageException: Cannot open the directory /nonexistent for shared memory: No such file or directory%S; set token_bucket.shm_path to one that exists
+TokenBucket\StorageException: Cannot open the directory /nonexistent for shared memory: No such file or directory%S; set token_bucket.shm_path to one that exists
+TokenBucket\StorageException: Cannot open the directory /nonexistent for shared memory: No such file or directory%S; set token_bucket.shm_path to one that exists

@@ -19,7 +19,7 @@ final class CarbonClock
 
     public function __construct()
     {
-        $this->isAllowed = filter_var(ini_get('token_bucket.test_clock'), FILTER_VALIDATE_BOOLEAN);
+        $this->isAllowed = filter_var(ini_get('token_bucket.test_clock') ?: get_cfg_var('token_bucket.test_clock'), FILTER_VALIDATE_BOOLEAN);
     }
 
     public function follow(): void

@@ -38,7 +38,7 @@ final class TokenBucketServiceProvider extends ServiceProvider
     {
         $this->commands([UnblockCommand::class]);
         // PHP sees no end of a request in a worker that serves many. Octane terminates the application after each, too.
-        if ($this->app instanceof Application && extension_loaded('token_bucket')) {
+        if ($this->app instanceof Application && function_exists('TokenBucket\limiter')) {
             $this->app->terminating(end_request(...));
         }
         $this->publishes([self::CONFIG => $this->app->configPath('token_bucket.php')], 'token-bucket');

@@ -40,7 +40,7 @@ final class Windows
     /** At the first call, because providers name their limiters before an application is configured by its tests. */
     private function configure(): void
     {
-        if (!extension_loaded('token_bucket')) {
+        if (!function_exists('TokenBucket\limiter')) {
             throw new RuntimeException(
                 'token-bucket/laravel needs the PHP extension token_bucket, which is not loaded: see `php --ri token_bucket` and php.ini'
             );

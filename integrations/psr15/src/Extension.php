@@ -10,7 +10,7 @@ final class Extension
     /** @throws \LogicException if it is missing: Composer checks it only for the PHP that it runs on itself */
     public static function check(): void
     {
-        if (!extension_loaded('token_bucket')) {
+        if (!function_exists('TokenBucket\limiter')) {
             throw new \LogicException('token-bucket/psr15 needs the PHP extension token_bucket, which this PHP has not loaded');
         }
     }

@@ -8,6 +8,10 @@ if (is_file($composer)) {
     require_once $composer;
     return;
 }
+// As Composer's autoloader does where token-bucket/stand-in is installed.
+if (getenv('STAND_IN')) {
+    require_once __DIR__ . '/../../stand-in/stand-in.php';
+}
 require_once 'Nyholm/Psr7/autoload.php';
 require_once 'Slim/autoload.php';
 

@@ -43,7 +43,7 @@ final class RateLimiterFactory implements LimiterFactory
         private string $application = '',
         private array $exempt = [],
     ) {
-        if (!extension_loaded('token_bucket')) {
+        if (!function_exists('TokenBucket\limiter')) {
             throw new \LogicException('The PHP extension token_bucket is not loaded. Its docs/install.md tells how to install it.');
         }
         $this->configuration = LimiterConfiguration::fromArray($config);

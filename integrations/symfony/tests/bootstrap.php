@@ -14,6 +14,10 @@ if (is_file($composer)) {
 
     return;
 }
+// As Composer's autoloader does where token-bucket/stand-in is installed.
+if (getenv('STAND_IN')) {
+    require_once __DIR__ . '/../../stand-in/stand-in.php';
+}
 // Symfony 7 asks this class of Composer which packages are there.
 $installed_versions = '/usr/share/php/Composer/InstalledVersions.php';
 if (is_file($installed_versions)) {

@@ -79,6 +79,9 @@ if (isset($_GET['early'])) {
     add_filter('rest_jsonp_enabled', fn (bool $isEnabled): bool => wp_get_current_user() ? $isEnabled : false);
 }
 
-if (extension_loaded('token_bucket')) {
-    TokenBucket\TestClock::freeze((float) file_get_contents(TEST_STATE . '/clock'));
-}
+// The plugin brings the stand-in, after this file.
+add_action(extension_loaded('token_bucket') ? 'muplugins_loaded' : 'plugins_loaded', function (): void {
+    if (extension_loaded('token_bucket') || get_cfg_var('token_bucket.test_clock') && class_exists(TokenBucket\TestClock::class)) {
+        TokenBucket\TestClock::freeze((float) file_get_contents(TEST_STATE . '/clock'));
+    }
+});

@@ -19,6 +19,10 @@ if (!defined('ABSPATH')) {
     exit;
 }
 
+// The extension's classes in plain PHP: they are declared where this PHP has not loaded it.
+if (is_file(__DIR__ . '/stand-in/stand-in.php')) {
+    require_once __DIR__ . '/stand-in/stand-in.php';
+}
 foreach ([
     'Settings', 'Storage', 'Database', 'Client', 'Account', 'KnownBrowser', 'ProvenPassword', 'Limits', 'BlockList', 'SecurityLog',
     'Attempt', 'Guard', 'Unblocking', 'SettingsForm', 'Overview', 'SettingsPage', 'Notices',

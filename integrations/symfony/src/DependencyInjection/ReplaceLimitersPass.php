@@ -104,7 +104,7 @@ final class ReplaceLimitersPass implements CompilerPassInterface
     {
         $config = $this->valueIfKnown($container, $config);
         // The machine that builds the container may lack the extension.
-        if ($config !== null && extension_loaded('token_bucket')) {
+        if ($config !== null && function_exists('TokenBucket\limiter')) {
             new RateLimiterFactory($config, null, null, 'array:');
         }
     }
@@ -112,7 +112,7 @@ final class ReplaceLimitersPass implements CompilerPassInterface
     private function checkStorage(ContainerBuilder $container, string $option, ?string $storage): void
     {
         $storage = $this->valueIfKnown($container, $storage);
-        if ($storage === null || !extension_loaded('token_bucket')) {
+        if ($storage === null || !function_exists('TokenBucket\limiter')) {
             return;
         }
         try {

@@ -110,18 +110,7 @@ final class Limits
         $tries = $this->settings->number("{$numbers}_tries");
         $seconds = $this->settings->number("{$numbers}_seconds");
         $make = fn (): TokenBucket => TokenBucket::per(Storage::dsn(), "$name:$this->site $client", $tries, $seconds);
-        if (!$this->settings->isDryRun()) {
-            return $make();
-        }
-        // A limiter reads the directive when it is made.
-        $enforce = ini_set('token_bucket.enforce', '0');
-        try {
-            return $make();
-        } finally {
-            if ($enforce !== false) {
-                ini_set('token_bucket.enforce', $enforce);
-            }
-        }
+        return $this->settings->isDryRun() ? Storage::inDryRun($make) : $make();
     }
 
     private function failures(string $name, string $client, string $numbers): FixedWindow

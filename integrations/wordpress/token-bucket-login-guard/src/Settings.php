@@ -66,6 +66,6 @@ final class Settings
     /** Whether everything is counted and nothing denied: by the switch on the page, or by token_bucket.enforce. */
     public function isDryRun(): bool
     {
-        return $this->isDryRunChosen() || !filter_var(ini_get('token_bucket.enforce'), FILTER_VALIDATE_BOOLEAN);
+        return $this->isDryRunChosen() || !Storage::isEnforced();
     }
 }

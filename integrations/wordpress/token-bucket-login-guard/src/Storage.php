@@ -5,13 +5,40 @@ namespace TokenBucket\WordPress;
 
 use TokenBucket;
 
-/** Where the limits are kept: the extension, and the store that wp-config.php may name. */
+/** Where the limits are kept: the extension or its stand-in, and the store that wp-config.php may name. */
 final class Storage
 {
+    /** Whether the extension's classes are there: its own, or those of the stand-in. */
     public static function isExtensionLoaded(): bool
     {
         // Compound is the newest class that the plugin uses.
-        return extension_loaded('token_bucket') && class_exists(TokenBucket\Compound::class, false);
+        return class_exists(TokenBucket\Compound::class);
+    }
+
+    /** The directive token_bucket.enforce. Of the stand-in's directives PHP knows those of php.ini alone. */
+    public static function isEnforced(): bool
+    {
+        $value = ini_get('token_bucket.enforce');
+        $value = $value === false ? get_cfg_var('token_bucket.enforce') : $value;
+        return $value === false || filter_var($value, FILTER_VALIDATE_BOOLEAN);
+    }
+
+    /**
+     * Makes a limiter that denies nobody: it reads the directive when it is made.
+     *
+     * @param callable(): TokenBucket $make
+     */
+    public static function inDryRun(callable $make): TokenBucket
+    {
+        $enforce = ini_set('token_bucket.enforce', '0');
+        $isStandIn = function_exists('TokenBucket\StandIn\configure');
+        $isStandIn && TokenBucket\StandIn\configure(['enforce' => false]);
+        try {
+            return $make();
+        } finally {
+            $enforce === false || ini_set('token_bucket.enforce', $enforce);
+            $isStandIn && TokenBucket\StandIn\configure(['enforce' => self::isEnforced()]);
+        }
     }
 
     /** A DSN, or null for token_bucket.storage. It stands in wp-config.php, because it may contain a password. */

@@ -1,0 +1,86 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TokenBucket\StandIn;
+
+/** A storage of ours, for code that was written for the contract TokenBucketStorage. A limiter takes the store out of such an object. */
+trait CarriesStorage
+{
+    use CarriesValue;
+    use HasNoOtherProperties;
+
+    private function make(string $dsn, string $scheme, string $schemes): void
+    {
+        $parsed = Dsn::parse($dsn);
+        if ($parsed->scheme !== $scheme) {
+            throw Thrown::at(new \TokenBucket\ConfigurationException("The DSN of this storage must begin with $schemes"));
+        }
+        // Each object of array: has its own buckets, so that tests do not affect each other.
+        $limiter = $scheme === 'array' ? Limiter::with(new ArrayStore(), $parsed) : Limiter::on($dsn);
+        $this->value = new StorageValue($limiter, $dsn);
+    }
+
+    public function prepare(): void { Transaction::run([[$this->value()->limiter->store, '']], static fn(): array => [null, []]); }
+
+    public function bootstrap($identifier, $microtime): void
+    {
+        $identifier = Thrown::unlessIdentifier($identifier, 1);
+        $microtime = self::number($microtime, 2);
+        $full = $this->value()->bootstrapping ?? throw Thrown::at(new \LogicException(
+            'bootstrap() must be called by the closure that was passed to consume(); a bucket without a record is full',
+        ));
+        // The record is told the time of day, also where a test's clock is frozen.
+        $missing = (int) min(max($full - Limit::nearest((microtime(true) - $microtime) * 1e9), 0), $full);
+        $limit = TokenBucket::perNanosecond($full);
+        $answer = $this->value()->limiter->decide($identifier, $limit, new Op(Op::START, time: $missing));
+        $this->value()->hasStarted = $answer?->isAccepted;
+    }
+
+    public function consume($identifier, $microtime, $full_microtime, $bootstrap_closure): bool
+    {
+        $identifier = Thrown::unlessIdentifier($identifier, 1);
+        // Rounded down: ten times a tenth of a bucket must not cost more than one bucket.
+        $cost = (int) min(floor(self::nanoseconds($microtime, 2)), PHP_INT_MAX);
+        $full = (int) min(floor(self::nanoseconds($full_microtime, 3) + 0.5), PHP_INT_MAX);
+        try {
+            $limit = TokenBucket::perNanosecond($full);
+        } catch (LimitError) {
+            throw Thrown::value(3, 'must be above 0 and at most four years, in seconds');
+        }
+        $value = $this->value();
+        $decide = static fn(Op $op) => $value->limiter->decide($identifier, $limit, $op);
+        if ($bootstrap_closure !== null && $decide(new Op(Op::PEEK))?->resetAfter() === 0.0) {
+            is_callable($bootstrap_closure) || throw Thrown::value(4, 'must be a callable or null');
+            [$outer, $outerStarted] = [$value->bootstrapping, $value->hasStarted];
+            [$value->bootstrapping, $value->hasStarted] = [$full, null];
+            try {
+                $result = (bool) $bootstrap_closure();
+                $hasStarted = $value->hasStarted;
+            } finally {
+                [$value->bootstrapping, $value->hasStarted] = [$outer, $outerStarted];
+            }
+            // Another process may have started the bucket meanwhile. Then this call takes from it, as below.
+            if ($hasStarted !== false) {
+                return $result;
+            }
+        }
+        $answer = $decide(Op::take($cost));
+        return $answer === null || $answer->isAccepted || !$value->limiter->isEnforced;
+    }
+
+    private static function nanoseconds(mixed $seconds, int $argument): float
+    {
+        $seconds = self::number($seconds, $argument);
+        $isValid = is_finite($seconds) && $seconds >= 0;
+        return $isValid ? $seconds * 1e9 : throw Thrown::value($argument, 'must be a finite number of seconds, 0 or above');
+    }
+
+    /** The contract has no types: a number is what PHP takes for one. */
+    private static function number(mixed $value, int $argument): float
+    {
+        $isNumber = is_numeric($value) || is_bool($value);
+        $must = 'must be of type float, ' . get_debug_type($value) . ' given';
+        return $isNumber ? (float) $value : throw Thrown::value($argument, $must, \TypeError::class);
+    }
+}

@@ -1,0 +1,73 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TokenBucket\StandIn;
+
+/**
+ * A limit: an algorithm and its numbers. Pure arithmetic on a state, a time and an operation, as in src/limit of the extension.
+ *
+ * Times are whole nanoseconds. A state is a list: a letter of `State`, and its numbers. All of them fit an int of 64 bits: a clock shows
+ * at most MAX_NOW, to which a sum of times adds a refill and a debt of four years at most.
+ */
+abstract class Limit
+{
+    public const SECOND = 1_000_000_000;
+    /** The longest refill, interval, lifetime and block: four years. */
+    public const MAX_REFILL = 126_230_400 * self::SECOND;
+    /** The latest time that a clock may show. */
+    public const MAX_NOW = 4_000_000_000 * self::SECOND;
+    public const MAX_PERMITS = 1_024;
+
+    /** What stands behind an identifier, so that no algorithm meets the state of another. */
+    public const SUFFIX = '';
+
+    /**
+     * Applies an operation to a state.
+     *
+     * Returns the answer, and the state to remember
+     */
+    abstract public function apply(array $state, int $now, Op $op): array;
+
+    /** How much the limit allows at once: tokens or hits. */
+    abstract public function capacity(): int;
+
+    /** The time in which the limit allows its capacity, in nanoseconds, rounded up. */
+    abstract public function window(): int;
+
+    /** After an accepted call: nanoseconds until one token or hit more can be used than is left. */
+    abstract public function moreAfter(Answer $answer): int;
+
+    /** The whole tokens, or the hits, that are left after an answer. */
+    public function remaining(Answer $answer): int { return $answer->available[0]; }
+
+    /** Whether the state of an answer may have had a time from the future: it ends one interval from now or later. */
+    public function mayBeCorrected(Answer $answer): bool { return $answer->expiresAt >= $answer->now + $this->window(); }
+
+    /** Converts the length of a window, a lifetime or a block from seconds to nanoseconds, to the nearest. */
+    public static function duration(float $seconds): int
+    {
+        $ns = self::nearest($seconds * self::SECOND);
+        return $ns >= 1 && $ns <= self::MAX_REFILL ? (int) $ns : throw new LimitError(LimitError::INTERVAL);
+    }
+
+    /** The nearest whole number; halves are rounded away from zero. PHP's round() has rounded twice before 8.4. */
+    public static function nearest(float $number): float
+    {
+        $below = floor($number);
+        return $number - $below >= 0.5 ? $below + 1 : $below;
+    }
+
+    /** Checks a number of tokens, hits or permits. */
+    protected static function checkCount(int $count, int $most, string $error): int
+    {
+        return $count >= 1 && $count <= $most ? $count : throw new LimitError($error);
+    }
+
+    /** A sum, or the largest int. */
+    public static function sum(int $a, int $b): int
+    {
+        $sum = $a + $b;
+        return is_int($sum) ? $sum : PHP_INT_MAX;
+    }
+}

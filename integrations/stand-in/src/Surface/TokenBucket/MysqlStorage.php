@@ -1,0 +1,16 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TokenBucket;
+
+final class MysqlStorage implements \TokenBucketStorage
+{
+    use StandIn\CarriesStorage;
+
+    public function __construct(#[\SensitiveParameter] string $dsn)
+    {
+        func_num_args() > 1 && StandIn\Thrown::tooMany(func_num_args());
+        $this->make($dsn, 'mysql', '"mysql:"');
+    }
+}
