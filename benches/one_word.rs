@@ -4,7 +4,7 @@
 //! cargo bench --bench one_word
 //! ```
 //!
-//! Prints JSON: for each number of threads the changes a second, the best of some rounds. docs/scaling.md compares them with the extension.
+//! Prints JSON: for each number of threads the changes a second, the best of some rounds. docs/fleet/tables.md compares them with the extension.
 
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use std::hint::black_box;

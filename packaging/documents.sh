@@ -8,12 +8,12 @@ cd "$(dirname "$0")/.."
 . scripts/setup/php.sh
 . scripts/setup/copy.sh
 folder=$1
-mkdir -p "$folder/docs/benchmarks" "$folder/docs/scaling" "$folder/docs/images"
+mkdir -p "$folder/docs/benchmarks" "$folder/docs/fleet" "$folder/docs/images"
 install -m 644 LICENSE README.md SECURITY.md CHANGELOG.md token_bucket.ini "$folder/"
 install -m 644 docs/*.md "$folder/docs/"
 install -m 644 docs/images/*.svg "$folder/docs/images/"
 install -m 644 docs/benchmarks/* "$folder/docs/benchmarks/"
-install -m 644 docs/scaling/* "$folder/docs/scaling/"
+install -m 644 docs/fleet/* "$folder/docs/fleet/"
 for part in bin examples integrations share stubs; do
     copy_folder "$part" "$folder/$part"
 done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures against the limiters that PHP users have today; prints a summary, and writes docs/benchmarks.md, its plots and README's numbers.
 # Usage: bench.sh [SUBJECT]...    measures these subjects (files of benches/php) only
-#        bench.sh scale           measures and simulates fleets, and writes docs/scaling.md: half an hour
+#        bench.sh scale           measures and simulates fleets, and writes docs/fleet/tables.md: half an hour
 #        bench.sh hot_key         a part of that: one key that many workers want; prints a table
 # QUICK=1 is a quick look, of about two minutes. With it, or with subjects other than scale, the page and its plots are in target/bench.
 set -eu

@@ -1,7 +1,7 @@
 <?php
 /*
  * One key that the workers of several hosts want at once, as often as they can. Servers have one core, all workers the other. For
- * docs/scaling.md.
+ * docs/fleet/tables.md.
  */
 
 require __DIR__ . '/lib/bench.php';

@@ -19,18 +19,22 @@ $sections = [latency(), open_loop(), throughput(), server_cpu(), outage(), over_
 $goals = array_merge(...array_map(fn ($section) => $section->goals, $sections));
 $losses = array_merge(...array_map(fn ($section) => $section->losses, $sections));
 
-$text = "# Benchmarks\n\nFor developers and operators: what token_bucket costs, beside the limiters that PHP has.\n\n" . summary() . introduction() . "\n";
-$text .= "## Goals\n\n" . table(['', 'goal', 'measured', ''], array_map(fn ($goal) => $goal->row(), $goals), 'llrl') . "\n";
-$text .= "## Where token_bucket loses\n\n"
-    . "All that is quicker, cheaper or back earlier in this run than token_bucket on the same store, be it by noise: how many times (x) what token_bucket takes, and in how many rounds. While a server is "
-    . "down, token_bucket's breaker tries it about once a second.\n\n"
-    . ($losses ? table(['in', 'on', 'behind', 'by how much'], $losses, 'llll') : "Nowhere in this run.\n") . "\n";
-$tables = "# All tables of the benchmarks\n\nWritten by `make bench`. [benchmarks.md](../benchmarks.md) says what was measured, how, and on which machine.\n";
+$is_met = count(array_filter($goals, fn ($goal) => $goal->is_met));
+$text = "# Benchmarks\n\nFor developers and operators: what token_bucket costs, beside the limiters that PHP has.\n\n"
+    . "## Where token_bucket loses\n\n"
+    . ($losses ? 'How many times token_bucket\'s time (x) a quicker rival takes, and in how many rounds, by noise or not. The greatest for each measure and store ([all ' . count($losses) . "](benchmarks/tables.md#where-token_bucket-loses)):\n\n" . loss_table(greatest_losses($losses)) : "Nowhere in this run.\n") . "\n"
+    . summary() . introduction()
+    . "- **Goals**: $is_met of " . count($goals) . " are met ([all](benchmarks/tables.md#goals)).\n\n";
+$tables = "# All tables of the benchmarks\n\nWritten by `make bench`. [benchmarks.md](../benchmarks.md) says what was measured, and on which machine.\n"
+    . "\n## Where token_bucket loses\n\nEverything that beat token_bucket on the same store in this run, by noise or not: how many times (x) what token_bucket takes, and in how many rounds.\n\n" . loss_table($losses)
+    . "\n## Goals\n\n" . table(['', 'goal', 'measured', ''], array_map(fn ($goal) => $goal->row(), $goals), 'llrl')
+    . "\n## How it was measured\n\n" . rules();
 foreach ($sections as $section) {
-    $text .= "## $section->title\n\n" . trim($section->text) . "\n\n";
+    $text .= $section->text === '' ? '' : "## $section->title\n\n" . trim($section->text) . "\n\n";
     $tables .= $section->tables === '' ? '' : "\n## $section->title\n\n" . trim($section->tables) . "\n";
 }
 $tables .= "\n## The machine and the versions\n\n" . configuration();
+$text = rtrim($text) . "\n";
 file_put_contents("$folder/benchmarks.md", $text);
 file_put_contents("$folder/benchmarks/tables.md", $tables);
 

@@ -1,6 +1,6 @@
 <?php
 /*
- * Measures what decisions cost on each store: the constants of the model in docs/scaling.md, and the points that the simulation
+ * Measures what decisions cost on each store: the constants of the model in docs/fleet/tables.md, and the points that the simulation
  * (benches/scale) has to come to with them.
  */
 

@@ -1,6 +1,6 @@
 <?php
 /*
- * Writes scaling.md and its plots from what the subject scale has measured and what benches/scale has simulated, and prints how far
+ * Writes the tables of fleets and their plots from what the subject scale has measured and what benches/scale has simulated, and prints how far
  * the two are apart.
  */
 
@@ -15,30 +15,29 @@ foreach (['limits', 'costs', 'redis', 'points', 'hot_key', 'growth', 'advice', '
 $data = kept('scale');
 $simulated = kept('scale-simulated');
 $folder = getenv('BENCH_PAGE');
-is_dir("$folder/scaling") || mkdir("$folder/scaling");
-copy(data_folder() . '/scale-costs.txt', "$folder/scaling/costs.txt");
+is_dir("$folder/fleet") || mkdir("$folder/fleet");
+copy(data_folder() . '/scale-costs.txt', "$folder/fleet/costs.txt");
 $model = model_costs($data);
-file_put_contents("$folder/scaling.md", implode("\n", [
-    first_section(kept('environment'), $simulated['rates']),
+growth_plots($model, $simulated);
+file_put_contents("$folder/fleet/tables.md", implode("\n", [
+    first_section(kept('environment'), deviations($data['points'], $simulated['points'])),
     cost_section($data, $model),
+    redis_section(kept('redis_cost')),
     hot_key_section(kept('hot_key')['cases']),
-    growth_section($data, $model, $simulated),
+    full_table_section($data['tables']),
+    process_section($data['memory'], kept('one-word')),
+    limits_section($simulated['rates']),
+    growth_section($simulated),
+    client_section($simulated['clients']),
     advice_section($simulated),
-    command_section(),
+    split_section($simulated['split']),
+    point_table($data['points'], $simulated['points']),
 ]));
-file_put_contents("$folder/scaling/model.md", implode("\n", [
-    "# The model behind scaling\n\nFor readers of [scaling.md](../scaling.md) who want to know how its fleets are simulated. Written by `scripts/bench.sh scale`.\n",
+file_put_contents("$folder/fleet/model.md", implode("\n", [
+    "# The model behind the simulated fleets\n\nFor readers of [the tables](tables.md) who want to know how their fleets are simulated. Written by `scripts/bench.sh scale`.\n",
     method_section($data, $simulated['bound']),
     point_section($data['points'], $simulated['points']),
-]));
-file_put_contents("$folder/scaling/tables.md", implode("\n", [
-    "# All tables of scaling\n\nWritten by `scripts/bench.sh scale`. [scaling.md](../scaling.md) says what was measured and simulated, how, and on which machine.\n",
-    cost_table($data, $model),
-    redis_section(kept('redis_cost')),
-    hot_key_table(kept('hot_key')['cases']),
-    client_table($simulated['clients']),
-    point_table($data['points'], $simulated['points']),
-    process_section($data['memory'], kept('one-word')),
+    command_section(),
 ]));
 [$within, $all] = deviations($data['points'], $simulated['points']);
-echo "\nSimulated within 20 % of what was measured: $within of $all points. Written: $folder/scaling.md, and model.md, tables.md, *.svg and costs.txt in $folder/scaling\n";
+echo "\nSimulated within 20 % of what was measured: $within of $all points. Written: tables.md, model.md, *.svg and costs.txt in $folder/fleet. Compare the numbers of docs/fleet.md with them.\n";

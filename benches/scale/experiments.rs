@@ -1,4 +1,4 @@
-//! The simulations that docs/scaling.md shows.
+//! The simulations that docs/fleet/tables.md shows.
 
 use crate::costs::Costs;
 use crate::fleet::{Fleet, Load};

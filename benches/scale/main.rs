@@ -1,7 +1,7 @@
-//! Simulates fleets of hosts that share limits: docs/scaling.md.
+//! Simulates fleets of hosts that share limits: docs/fleet/tables.md.
 //!
 //! ```text
-//! cargo bench --bench scale                                       all that docs/scaling.md shows, as JSON
+//! cargo bench --bench scale                                       all that docs/fleet/tables.md shows, as JSON
 //! cargo bench --bench scale -- store=redis_tcp hosts=100 ...      one fleet; each line below with its default
 //! ```
 //!
@@ -44,7 +44,7 @@ fn run() -> Result<String, String> {
         let (name, value) = argument.split_once('=').ok_or_else(|| usage(&argument))?;
         arguments.insert(name.to_owned(), value.to_owned());
     }
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/scaling/costs.txt");
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/fleet/costs.txt");
     let file = arguments.remove("costs").unwrap_or_else(|| default.to_owned());
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
     let costs = costs::parse(&text).map_err(|error| format!("{file}: {error}"))?;

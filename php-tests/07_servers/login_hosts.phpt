@@ -13,11 +13,11 @@ $redis = new Server('redis');
 preg_match('/^```ini\n(.*?)^```/ms', file_get_contents(dirname(__DIR__, 2) . '/docs/login.md'), $block);
 preg_match_all('/^(php_admin_.+) = (.+)$/m', $block[1], $directives);
 $directives = array_combine($directives[1], $directives[2]);
-/** The functions of the page for an unlock by mail. */
+/** The functions of the page behind a mailed link, without the page. */
 function unlock_code(): string
 {
-    preg_match('/^```php\n(\/\*\* Signs a link.*?)^```/ms', file_get_contents(dirname(__DIR__, 2) . '/docs/login.md'), $block);
-    return 'putenv("LOGIN_KEY=a-key-for-a-test");' . $block[1];
+    preg_match('/^\/\*\* Signs a link.*?(?=^\$text = )/ms', file_get_contents(dirname(__DIR__, 2) . '/examples/unlock.php'), $functions);
+    return 'putenv("LOGIN_KEY=a-key-for-a-test");' . $functions[0];
 }
 $hosts = array_map(function () use ($redis, $directives): Fpm {
     $host = new Fpm(['www' => [
@@ -26,7 +26,7 @@ $hosts = array_map(function () use ($redis, $directives): Fpm {
     foreach (['login', 'registry_login'] as $page) {
         $host->script("$page.php", file_get_contents(dirname(__DIR__, 2) . "/examples/$page.php"));
     }
-    $host->script('unlock.php', '<?php ' . unlock_code() . 'echo unlock("joe", "hash", $_GET["ticket"], $_GET["signature"], "192.0.2.2")->name;');
+    $host->script('unlock.php', '<?php ' . unlock_code() . 'echo unlock("joe", "hash", $_GET["ticket"], $_GET["signature"], "192.0.2.2");');
     return $host;
 }, ['a', 'b']);
 

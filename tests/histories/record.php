@@ -3,7 +3,28 @@
  * Records histories: processes call one key at a time on a store while some of them are killed or paused.
  * Usage: php record.php CASE STORE FOLDER SECONDS [FAULT]
  * CASE: a function of ours.php or rivals.php. STORE: a DSN; with a FAULT redis, memcached, mariadbd or mysqld, which is then started.
- * FAULT: stop, restart, or cut: answers come late or not at all; failover, of a sentinel or a cluster. docs/exactness.md has the format of the files.
+ * FAULT: stop, restart, or cut: answers come late or not at all; failover, of a sentinel or a cluster. tests/histories/check/main.rs has the
+ * format of the files.
+ *
+ * What a history may show beside the pure function:
+ * - Tokens that are lost. On memcached, MariaDB and MySQL one process asks for equal calls of others, too. If it dies or is stopped they ask
+ *   again, and what it took is lost: up to four tokens for each of them, twice in a round, 32. A call whose connection ends is repeated, and
+ *   may be charged twice: 20 tokens more where a server is killed; where answers are cut 32 more on Redis, and 160 on memcached, where
+ *   the call may be one for all five.
+ * - A clock. On MariaDB and MySQL a process estimates the server's clock from an earlier reading: a decision's time may lie 20 ms outside the
+ *   call, elsewhere 5 µs, as clocks are read in microseconds. A clock that is behind the one that wrote the state, by twice that at most, decides
+ *   by that one. So fixed windows of 20 ms show little on databases; those of an hour show all. Sliding windows are decided by a reading
+ *   within the call.
+ * - A fail-over (failovers.php). The replica has each answer that its master gave 5 ms before it was killed, or before the replica was cut off,
+ *   and has them in order. A master that leaves in order loses nothing. A replica that has just synchronised gets nothing new for up to a
+ *   second (Redis 7.0.15), though INFO calls it online: the histories found that, and wait for it.
+ * - A sliding window in shared memory takes its hits one by one. A call may see hits of calls beside it that give them back, and be denied
+ *   for them; a killed one leaves what it had; what is left is not checked there. A process that is suspended within its call while a hit is given
+ *   back may take its place by the time of the call's begin: that hit leaves too early. No history showed that.
+ * - Where numbers change the pure function is held to what both sets of numbers hold and the faster one gets back
+ *   (src/limit/emptied/tests.rs, two_sets_of_numbers_admit_what_both_hold_and_one_gets_back).
+ * - A bucket, fixed or calendar window with lease=10 is denied only if no more than 40 tokens are left. settle() is judged where all is back
+ *   after an hour or later.
  */
 require dirname(__DIR__, 2) . '/php-tests/servers.inc';
 require __DIR__ . '/ours.php';

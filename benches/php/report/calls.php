@@ -7,7 +7,6 @@ function calls(): Section
 {
     $section = new Section('Beside the least that can be done');
     $data = kept('calls');
-    $section->text = 'Calls of one process beside an empty method, a counter, a bare round trip, and what MariaDB and MySQL counted: [the tables](benchmarks/tables.md#beside-the-least-that-can-be-done).';
     $section->tables = "Calls of one process, {$data['rounds']} rounds, beside an empty method, a counter, a bare round trip.\n" . calls_tables() . "\nWhat MariaDB and MySQL counted of their own in 1,000 decisions:\n\n";
     foreach ($data['statements'] as $what => $counts) {
         $section->tables .= "- $what: " . implode(', ', array_map(fn ($command, $count) => number_format($count) . " $command", array_keys($counts), $counts)) . "\n";
@@ -30,4 +29,17 @@ function calls_tables(): string
         $text .= "\n" . table([$head, 'min', 'median', 'ratio'], $lines, 'lrrl');
     }
     return $text;
+}
+
+/** The median of a row of the tables, in its unit. */
+function calls_median(string $what): float
+{
+    foreach (kept('calls')['tables'] as ['rows' => $rows]) {
+        foreach ($rows as $row) {
+            if ($row['what'] === $what) {
+                return $row['median'];
+            }
+        }
+    }
+    throw new RuntimeException("calls has no row $what");
 }

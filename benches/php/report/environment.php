@@ -13,18 +13,25 @@ const IN_ROUNDS = [
 function introduction(): string
 {
     $on = kept('environment');
-    $rounds = implode(', ', array_map(fn ($subject, $name) => kept($subject)['rounds'] . " for $name", array_keys(IN_ROUNDS), IN_ROUNDS));
     $machine = ($on['virtual'] ? 'a virtual machine with ' : '') . "{$on['cores']} cores of an {$on['cpu']}";
     $busy = busy_mark(...SUBJECTS);
     return <<<MD
-        Measured on {$on['date']} on $machine, {$on['system']}, PHP {$on['php']}; [all of it](benchmarks/tables.md#the-machine-and-the-versions). This page is
-        written by `make bench` from what it measured; to repeat it: `make bench`.
+        ## How it was measured
 
-        Rivals run as their users run them: opcache on, connections kept, igbinary where symfony has a use for it. Where one process is measured (latency, calls, the fixed rate on Redis, the servers' processor time),
-        the servers have one core and it has the other. Everything is measured in rounds ($rounds), in another order each time. A number is the median of the rounds; a ratio is the median of
-        each round's ratio, so what slows down a whole round does not show in it.{$busy} Other machines give other numbers: the ratios are what to look at.
+        By `make bench`, which writes this page, on {$on['date']} on $machine, PHP {$on['php']}, [in full](benchmarks/tables.md#the-machine-and-the-versions).{$busy} Look at the ratios: other machines give other numbers.
+
+        - **Rivals** run as their users run them: opcache on, connections kept, igbinary where symfony uses it.
+        - **A number** is the median of some rounds, a ratio the median of each round's ratio. [All rules](benchmarks/tables.md#how-it-was-measured).
 
         MD;
+}
+
+/** What the page has no room for. */
+function rules(): string
+{
+    $rounds = implode(', ', array_map(fn ($subject, $name) => kept($subject)['rounds'] . " for $name", array_keys(IN_ROUNDS), IN_ROUNDS));
+    return "Where one process is measured (latency, calls, the fixed rate on Redis, the servers' processor time), the servers have one core and it has the other. Everything is measured in rounds ($rounds), "
+        . "in another order each time, so what slows down a whole round does not show in a ratio.\n";
 }
 
 function configuration(): string

@@ -23,16 +23,15 @@ function latency(): Section
                 $section->losses[] = ['latency', $store, $limiter->title . over_admission_of($name), implode('; ', array_filter([
                     $ratio < 1 ? 'a call ' . ratio($ratio) . ' (' . rounds_below($mean, $measured[$ours]['mean']) . ')' : '',
                     $tail < 1 ? '99th percentile ' . ratio($tail) . ' (' . rounds_below($p99, $measured[$ours]['p99']) . ')' : '',
-                ]))];
+                ])), min($ratio, $tail)];
             }
             if ($name === 'shm' || str_starts_with($name, 'symfony_apcu') || str_starts_with($name, 'symfony_redis_unix')) {
                 $section->summary[] = "Latency, $store: $limiter->title " . duration(median($mean)) . ($name === $ours ? '' : ', ' . ratio($ratio) . " token_bucket's");
             }
         }
     }
-    // The plot stands at the top of the page.
+    // The plot stands with the summary.
     dots('latency', $shown, $plot, 'µs a decision (dot: mean, line: to the 99th percentile)', true);
-    $section->text = "One process, one bucket, every call accepted: the plot above. [In numbers](benchmarks/tables.md#latency-of-a-decision), with the ratios and the 99th percentiles.";
     $section->tables = "One process, one bucket, every call accepted. How many times what token_bucket takes on the same store:\n\n"
         . table(['store', 'limiter', 'a call'], $ratios, 'llr')
         . "\nIn numbers: a call within a loop of many (the empty loop is taken off), and of " . number_format($data['single_calls'])

@@ -18,20 +18,31 @@ function digits(float $number): string
     return number_format($number, max(0, 2 - $size));
 }
 
+/** A number with one significant digit: no more is known of what is simulated. */
+function rough(float $number): string
+{
+    if ($number == 0) {
+        return '0';
+    }
+    $rounded = round($number, -(int) floor(log10(abs($number))));
+    return number_format($rounded, max(0, -(int) floor(log10(abs($rounded)))));
+}
+
 function ratio(float $ratio): string
 {
     return digits($ratio) . ' x';
 }
 
 /** A time in the unit that fits. */
-function duration(float $nanoseconds): string
+function duration(float $nanoseconds, ?Closure $format = null): string
 {
+    $format ??= digits(...);
     foreach (['s' => 1e9, 'ms' => 1e6, 'µs' => 1e3] as $unit => $size) {
         if (abs($nanoseconds) >= $size) {
-            return digits($nanoseconds / $size) . " $unit";
+            return $format($nanoseconds / $size) . " $unit";
         }
     }
-    return digits($nanoseconds) . ' ns';
+    return $format($nanoseconds) . ' ns';
 }
 
 /** A difference in percent, with its sign. */

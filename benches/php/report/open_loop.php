@@ -18,13 +18,11 @@ function open_loop(): Section
             $ours = isset($limiters[$name]) ? $quantiles[array_key_first(by_store($limiters)[$limiters[$name]->store])] : $values;
             $below = array_filter(['median' => $values[0] / $ours[0], '99th percentile' => $values[1] / $ours[1]], fn (float $ratio) => $ratio < 1);
             if ($below) {
-                $section->losses[] = ["$on at a fixed rate", $limiters[$name]->store, $limiters[$name]->title . over_admission_of($name), implode('; ', array_map(fn ($what, $ratio) => "$what " . ratio($ratio), array_keys($below), $below))];
+                $section->losses[] = ["$on at a fixed rate", $limiters[$name]->store, $limiters[$name]->title . over_admission_of($name), implode('; ', array_map(fn ($what, $ratio) => "$what " . ratio($ratio), array_keys($below), $below)), min($below)];
             }
         }
         $worst[] = ($kind === 'redis' ? 'on Redis ' : 'of the page with Redis ') . duration($quantiles['redis_unix'][1]) . ' with token_bucket, ' . duration($quantiles['symfony_redis_unix'][1]) . ' with symfony/rate-limiter, ' . duration($quantiles['symfony_redis_unix_lock'][1]) . ' with its lock';
     }
-    $section->text = 'Calls that begin at fixed times, whether or not those before have ended; a time runs from when the call should have begun. The 99th percentile is ' . implode('; ', $worst)
-        . '. [In numbers](benchmarks/tables.md#latency-at-a-fixed-rate).';
-    $section->tables = "Percentiles of all calls of {$data['rounds']} rounds of {$data['seconds']} s:\n\n" . table(['', 'limiter', 'median', '99 %', '99.9 %'], $rows, 'llrrr');
+    $section->tables = 'Calls that begin at fixed times, whether or not those before have ended; a time runs from when the call should have begun. The 99th percentile is ' . implode('; ', $worst) . ".\n\nPercentiles of all calls of {$data['rounds']} rounds of {$data['seconds']} s:\n\n" . table(['', 'limiter', 'median', '99 %', '99.9 %'], $rows, 'llrrr');
     return $section;
 }

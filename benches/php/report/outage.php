@@ -16,7 +16,7 @@ function outage(): Section
     $plot = null;
     $section = new Section('When the server fails');
     $data = kept('outage');
-    $section->text = "Each limiter calls its Redis from a process of its own, every {$data['every_ms']} ms if the call before has returned, all through the same outage: the server fails after {$data['fails_at']} s "
+    $section->tables = "Each limiter calls its Redis from a process of its own, every {$data['every_ms']} ms if the call before has returned, all through the same outage: the server fails after {$data['fails_at']} s "
         . "and is back after {$data['back_at']} s, {$data['seconds']} s in all. It is stopped (`SIGSTOP`: it takes connections and says nothing) or killed (`SIGKILL`: connections are refused), and what it had is lost then. phpredis' own time-outs "
         . "are none to connect and `default_socket_timeout` (60 s) to read. The recipe accepts calls when it fails and connects anew at its next call; symfony, without a lock, accepts calls by itself.\n";
     foreach ($data['outages'] as $outage => $callers) {
@@ -32,7 +32,7 @@ function outage(): Section
                     ($measured['back_after'] ?? INF) < ($ours['back_after'] ?? INF) ? "asks again after $back, token_bucket after " . digits($ours['back_after'] ?? INF) . ' s' : '',
                 ]);
                 if ($behind) {
-                    $section->losses[] = ["server $outage", 'Redis, unix socket', OUTAGE_TITLES[$name], implode('; ', $behind)];
+                    $section->losses[] = ["server $outage", 'Redis, unix socket', OUTAGE_TITLES[$name], implode('; ', $behind), min($measured['slowest'] / $ours['slowest'], ($measured['back_after'] ?? INF) / ($ours['back_after'] ?? INF))];
                 }
             }
             foreach ($measured['slowest_by_bin'] as $bin => $took) {
@@ -41,11 +41,13 @@ function outage(): Section
         }
         $section->summary[] = "Server $outage: slowest call of token_bucket " . duration($callers['token_bucket']['slowest']) . ", of phpredis " . duration($callers['phpredis']['slowest'])
             . ' (0.1 s time-outs: ' . duration($callers['phpredis_timeout']['slowest']) . "), of symfony " . duration($callers['symfony']['slowest']);
-        $section->text .= "\n### The server is $outage\n\nCalls begun while it was gone (and 0.05 s before):\n\n"
+        $section->tables .= "\n### The server is $outage\n\nCalls begun while it was gone (and 0.05 s before):\n\n"
             . table(['', 'calls', 'slowest', 'median', 'decided by this host', 'accepted undecided', 'asked again after'], $rows, 'lrrrrrr');
         $plot ??= slowest_calls($data, $points, $outage);
     }
-    $section->text .= "\n$plot";
+    [$ours, $symfony] = [$data['outages']['stopped']['token_bucket'], $data['outages']['stopped']['symfony']];
+    $section->text = 'While Redis was stopped, the slowest call took ' . duration($ours['slowest']) . ' and the median ' . duration($ours['median']) . ", for this host decides; symfony's slowest took " . duration($symfony['slowest'])
+        . '. token_bucket asks a server that is down about once a second. [In numbers](benchmarks/tables.md#when-the-server-fails).' . "\n\n$plot";
     return $section;
 }
 

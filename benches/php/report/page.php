@@ -30,7 +30,7 @@ function page(): Section
         foreach ($rivals as $name => $limiter) {
             $ratio = ratio_of($pages[$name]['cpu_ns'], $ours);
             if (!$limiter->is_ours() && $ratio < 1) {
-                $section->losses[] = ['a whole page', $store, $limiter->title . over_admission_of($name), "the worker's processor time is " . percent($ratio) . ' (' . rounds_below($pages[$name]['cpu_ns'], $ours) . ')'];
+                $section->losses[] = ['a whole page', $store, $limiter->title . over_admission_of($name), "the worker's processor time is " . percent($ratio) . ' (' . rounds_below($pages[$name]['cpu_ns'], $ours) . ')', $ratio];
             }
         }
     }
@@ -44,15 +44,15 @@ function page(): Section
     ];
     $section->summary[] = 'Page with shm: before it: ' . percent($requests) . ' requests a second, ' . percent($cpu) . ' processor time, ' . percent($instructions) . ' instructions';
     $spread = $none['requests_a_second'];
-    $section->text = "An HTML page of " . number_format($data['bytes'] / 1e3) . " kB with a template and some work on strings, by nginx and php-fpm ({$data['workers']} workers, opcache on), asked by wrk over {$data['connections']} connections for {$data['seconds']} s a round; "
+    $section->text = 'A page\'s worker took ' . percent($cpu) . ' of processor time with `shm:`, ' . percent(ratio_of($pages['redis_unix']['cpu_ns'], $none['cpu_ns'])) . ' with Redis, ' . percent(ratio_of($pages['symfony_redis_unix']['cpu_ns'], $none['cpu_ns']))
+        . ' with symfony/rate-limiter on Redis. [In numbers](benchmarks/tables.md#a-whole-page).' . "\n\n" . dots('page', $limiters, $plot, "µs of a worker's processor time a request", false);
+    $section->tables = "An HTML page of " . number_format($data['bytes'] / 1e3) . " kB with a template and some work on strings, by nginx and php-fpm ({$data['workers']} workers, opcache on), asked by wrk over {$data['connections']} connections for {$data['seconds']} s a round; "
         . "all of them, and the servers, share this machine. The page is the same; what is before it makes its object anew for each request, and connections are the worker's. "
         . "Beside the page without a limiter:\n\n"
         . table(['limiter', 'requests a second', "worker's processor time", 'instructions in user space'], $ratios, 'lrrr')
         . "\nFrom round to round the page without a limiter had " . number_format(min($spread)) . ' to ' . number_format(max($spread)) . " requests a second, so of that column a difference below some percent says little. "
         . "Processor time is that of the workers (`schedstat`), user and system. Instructions are counted by valgrind in php-cgi over {$counted['requests']} requests and are the same from run to run but for some in ten thousand; "
         . "what the kernel does is not in them, which is most of what a server's round trip takes. With the extension not loaded at all the instructions of the page differ by " . percent($counted['pages']['without the extension'] / $counted['pages']['none']) . ".\n\n"
-        . dots('page', $limiters, $plot, "µs of a worker's processor time a request", false)
-        . "[In numbers](benchmarks/tables.md#a-whole-page).";
-    $section->tables = table(['limiter', 'requests a second', "worker's processor time a request", 'instructions a request'], $numbers, 'lrrr');
+        . table(['limiter', 'requests a second', "worker's processor time a request", 'instructions a request'], $numbers, 'lrrr');
     return $section;
 }

@@ -11,10 +11,13 @@ function readme_sentence(string $page, string $tables): string
     };
     $number = fn (string $text): string => two_digits((float) str_replace(',', '', $text));
     [$memory, $unit, $apcu] = $find('a decision in shared memory [^|]*\\| ([\\d.,]+) (\\S+) \\| ([\\d.,]+) x', $page);
+    [$many, $many_unit] = $find('the same of 100,000 clients at random \\| ([\\d.,]+) (\\S+) ', $page);
     [$redis, $redis_unit, $symfony] = $find('a decision on Redis, unix socket \\| ([\\d.,]+) (\\S+) \\| ([\\d.,]+) x', $page);
-    [$window] = $find('Redis, unix socket \\| phpredis, `INCR` and `EXPIRE` \\| ([\\d.,]+) x', $tables);
-    return "A decision took {$number($memory)} $unit in shared memory and {$number($redis)} $redis_unit on Redis' unix socket, symfony/rate-limiter on the same stores {$number($apcu)} and {$number($symfony)} times as long; "
-        . "phpredis' `INCR` and `EXPIRE` took {$number($window)} times token_bucket's time on Redis:";
+    // The first row of each is that of the latencies.
+    [$window] = $find('Redis, TCP \\| phpredis, `INCR` and `EXPIRE` \\| ([\\d.,]+) x', $tables);
+    [$script] = $find('Redis, TCP \\| phpredis, `EVALSHA` of a minimal script \\(GCRA\\) \\| ([\\d.,]+) x', $tables);
+    return "A decision took {$number($memory)} $unit in shared memory ({$number($many)} $many_unit of 100,000 clients at random) and {$number($redis)} $redis_unit on Redis' socket; symfony/rate-limiter took {$number($apcu)} and {$number($symfony)} times as long. "
+        . "**Slower over TCP**: phpredis' `INCR` and `EXPIRE` took {$number($window)} times token_bucket's time, a minimal script {$number($script)} times:";
 }
 
 function two_digits(float $number): string

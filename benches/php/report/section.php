@@ -5,7 +5,7 @@
 
 final class Section
 {
-    /** @var string[][] where token_bucket is slower: the measure, the store, the faster limiter, by how much */
+    /** @var list<array{string, string, string, string, float}> where token_bucket is slower: the measure, the store, the faster limiter, by how much, and its part of token_bucket's */
     public array $losses = [];
     /** @var Goal[] */
     public array $goals = [];
@@ -36,6 +36,23 @@ final class Goal
     {
         return [$this->what, $this->goal, $this->measured, $this->is_met ? 'met' : '**missed**'];
     }
+}
+
+/** Of each measure and store the loss that is the greatest. */
+function greatest_losses(array $losses): array
+{
+    $greatest = [];
+    foreach ($losses as $loss) {
+        $place = "$loss[0] $loss[1]";
+        $greatest[$place] = isset($greatest[$place]) && $greatest[$place][4] <= $loss[4] ? $greatest[$place] : $loss;
+    }
+    return array_values($greatest);
+}
+
+/** @param array[] $losses */
+function loss_table(array $losses): string
+{
+    return table(['in', 'on', 'behind', 'by how much'], array_map(fn (array $loss) => array_slice($loss, 0, 4), $losses), 'llll');
 }
 
 /** The limiters by store, token_bucket first. */

@@ -15,12 +15,12 @@ function server_cpu(): Section
             $ratio = ratio_of($measured, $data['limiters'][$ours]);
             $ratios[] = [$store, $limiter->title, $name === $ours ? '1' : ratio($ratio), duration(median($measured))];
             if (!$limiter->is_ours() && $ratio < 1) {
-                $section->losses[] = ["the server's processor time", $store, $limiter->title . over_admission_of($name), 'a decision ' . ratio($ratio) . ' (' . rounds_below($measured, $data['limiters'][$ours]) . ')'];
+                $section->losses[] = ["the server's processor time", $store, $limiter->title . over_admission_of($name), 'a decision ' . ratio($ratio) . ' (' . rounds_below($measured, $data['limiters'][$ours]) . ')', $ratio];
             }
         }
         $section->summary[] = "Server's processor time, $store: token_bucket " . duration(median($data['limiters'][$ours])) . ' a decision';
     }
-    $section->text = 'What one process costs the server, over ' . number_format($data['decisions']) . " decisions a round: the time that all its threads were on a processor (`/proc/PID/task/*/schedstat`, in nanoseconds): [in numbers](benchmarks/tables.md#the-servers-processor-time).";
-    $section->tables = table(['store', 'limiter', "of token_bucket's", 'a decision'], $ratios, 'llrr');
+    $section->tables = 'What one process costs the server, over ' . number_format($data['decisions']) . " decisions a round: the time that all its threads were on a processor (`/proc/PID/task/*/schedstat`, in nanoseconds).\n\n"
+        . table(['store', 'limiter', "of token_bucket's", 'a decision'], $ratios, 'llrr');
     return $section;
 }

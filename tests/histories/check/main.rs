@@ -1,6 +1,38 @@
 //! Checks recorded histories: is there an order of the calls in which the limit gives these answers?
 //!
-//! Usage: `check_history FOLDER`, the files of one run. docs/exactness.md has their format.
+//! Usage: `check_history FOLDER`, the files of one run. What cannot be explained is drawn. The search is that of Wing and Gong, which
+//! remembers what it has tried, as Lowe's. Some keys have too many possible orders: they are counted separately and are not failures.
+//!
+//! # The format
+//!
+//! Words are separated by one space, times are nanoseconds since 1970. A line without an end is left out. A process calls one key,
+//! and has all its lines in one file.
+//!
+//! - `limit KEY ALGORITHM LIMIT INTERVAL LOST CLOCK`. ALGORITHM is one of
+//!   - `token_bucket`, `fixed_window`, `sliding_window`: LIMIT in INTERVAL seconds;
+//!   - `sliding_window_one_by_one`: the same, but a call takes its hits one by one;
+//!   - `calendar_hour`: INTERVAL is when the hour began, in seconds since 1970;
+//!   - `permits`: LIMIT at once;
+//!   - `counted`: LIMIT tokens that do not come back; several such lines on one key are a compound.
+//!
+//!   LOST: tokens that the store may charge beyond what is answered, 0 if none; of `counted` also those that it may keep from a call,
+//!   of `permits` those that it may keep from a call that leaves some. CLOCK: nanoseconds by which a decision's time may lie outside
+//!   the call.
+//! - `begin PROCESS KEY TIME OPERATION`, written before the call. OPERATION is `attempt COST LEAVE`, `takeUpTo MOST LEAST`,
+//!   `peek COST`, `refund COST`, `settle TAKEN COST` or `reset`; `only MEMBER COST` of one limit of a compound; `acquire LEAVE` or
+//!   `release` of permits; `failover AGE` of a server that was lost: the state is again one that was there AGE nanoseconds before, or
+//!   later, and the last one if AGE is 0. A key has one `failover` at most; its `end` is a time before which the new server decided
+//!   nothing.
+//! - `end PROCESS TIME yes` or `no`, then `REMAINING RESET_AFTER`: the answer to the process's last call. RESET_AFTER is in seconds,
+//!   or `-` if it is not known. Neither is there after operations that tell neither.
+//! - `died PROCESS TIME`, or its call failed: a call of it without an `end` may have been decided until a second later, and its
+//!   permits may be free.
+//!
+//! # What is judged
+//!
+//! The time of a decision is not recorded, for each store has its own clock. An answer tells how far the end of the state is away, so
+//! each answer narrows the range of times at which the state can have been written. Nothing else is known of clocks. The range of a
+//! sliding window's hit is its call; its hits are compared, and not when all of them are back.
 
 mod counted;
 mod ending;

@@ -1,6 +1,6 @@
 <?php
 /*
- * What to do, each with the numbers that show it; and the processes on one bucket in shared memory.
+ * What to do, each with the simulated numbers that show it; and the processes on one bucket in shared memory.
  */
 
 function advice_section(array $simulated): string
@@ -11,19 +11,23 @@ function advice_section(array $simulated): string
     $one = $at('redis', 'one', 0, 2e4);
     $leased = $at('redis', 'one', 100, 2e4);
     $flood = fn (string $store, int $cache) => fleets($simulated['flood'], ['store' => $store, 'deny_cache' => $cache])[0];
-    $split = array_map(fn (array $fleet) => [number_format($fleet['limit']), number_format($fleet['hosts']), digits($fleet['limit'] / $fleet['hosts']), percent_of($fleet['accepted'])], $simulated['split']);
     $rows = [
-        ['a busy key', '[`lease=100`](stores.md#leases)', 'Redis, 20,000 calls a second on one key: ' . digits($one['trips']) . ' trips a decision become ' . digits($leased['trips']) . ', ' . percent_of($one['busiest']) . ' of the server ' . percent_of($leased['busiest'])],
+        ['a busy key', '`lease=100`', 'Redis, 20,000 calls a second on one key: trips a decision ' . rough($one['trips']) . ' and ' . rough($leased['trips']) . ', of the server\'s processor ' . percent_of($one['busiest']) . ' and ' . percent_of($leased['busiest'])],
         ['a busy key', 'not a cluster', "the key stays on one node: {$most('cluster', 'one', 0)} calls a second, {$most('redis', 'one', 0)} on a single Redis"],
-        ['many clients', 'a cluster, clients spread over its nodes', "{$most('cluster', 'many', 0)} calls a second on six nodes, {$most('redis', 'many', 0)} on a single Redis. A [hash tag](stores.md#one-slot-of-a-redis-cluster) of each client keeps them spread; one tag for all makes one busy node"],
-        ['clients that hammer', 'leave `token_bucket.deny_cache` on', '1,000 calls a second of a client that may make 10, at ten hosts: ' . digits($flood('redis', 0)['trips']) . ' trips a call without it, ' . digits($flood('redis', 1)['trips']) . ' with it; memcached ' . digits($flood('memcached', 0)['trips']) . ' and ' . digits($flood('memcached', 1)['trips'])],
-        ['a limit that need not be exact', '`shm:` with the limit divided by the hosts', 'no server is needed; the table below says what that costs'],
+        ['many clients', 'a cluster, clients spread over its nodes', "{$most('cluster', 'many', 0)} calls a second on six nodes, {$most('redis', 'many', 0)} on a single Redis. A [hash tag](../stores.md#one-slot-of-a-redis-cluster) of each client keeps them spread; one tag for all makes one busy node"],
+        ['clients that hammer', 'leave `token_bucket.deny_cache` on', '1,000 calls a second of a client that may make 10, at ten hosts, trips a call without it and with it: ' . rough($flood('redis', 0)['trips']) . ' and ' . rough($flood('redis', 1)['trips']) . '; memcached ' . rough($flood('memcached', 0)['trips']) . ' and ' . rough($flood('memcached', 1)['trips'])],
+        ['a limit that need not be exact', '`shm:` with the limit divided by the hosts', 'no server is needed; [what that costs](#a-limit-divided-among-hosts)'],
         ['a busy key on memcached or MariaDB', 'Redis', "without a lease {$most('memcached', 'one', 0)} and {$most('mariadb', 'one', 0)} calls a second, with one {$most('memcached', 'one', 100)} and {$most('mariadb', 'one', 100)}. With more, hosts undo each other's swaps until some calls cannot be decided in their time"],
         ['a fleet that starts all at once, on memcached or MariaDB', 'give it calls little by little', '100 hosts with 200 calls a second each on one key, `lease=100`; late or not decided in their time in the first four seconds: ' . start_text($simulated['start'])],
     ];
-    return "## What to do\n\n" . table(['where it is', 'do', 'shown by (simulated)'], $rows, 'lll')
-        . "\nA limit that is divided among hosts denies calls although the fleet is below the limit, for hosts do not get the same calls at the same time. Accepted of calls at 80 % of the limit, each host with a second's tokens:\n\n"
-        . table(['limit a second', 'hosts', 'for each host', 'accepted'], $split, 'rrrr');
+    return "## What to do\n\n" . table(['where it is', 'do', 'shown by (simulated)'], $rows, 'lll');
+}
+
+function split_section(array $fleets): string
+{
+    $rows = array_map(fn (array $fleet) => [number_format($fleet['limit']), number_format($fleet['hosts']), digits($fleet['limit'] / $fleet['hosts']), percent_of(1 - $fleet['accepted'])], $fleets);
+    return "## A limit divided among hosts\n\nIt denies calls although the fleet is below the limit, for hosts do not get the same calls at the same time. Simulated: denied of calls at 80 % of the limit, each host with a second's tokens:\n\n"
+        . table(['limit a second', 'hosts', 'for each host', 'denied'], $rows, 'rrrr');
 }
 
 /** How a fleet does that begins at once, and within some seconds. */
@@ -48,7 +52,7 @@ function process_section(array $measured, array $one_word): string
         }
     }
     $each = ratio($best['two processes, a bucket each'] / $best['one process']);
-    return "## Several processes on one bucket in shared memory\n\nMillions of decisions a second, the best of all rounds; the threads in Rust are `cargo bench --bench one_word`.\n\n"
+    return "## Several processes on one bucket in shared memory\n\nMeasured: millions of decisions a second, the best of all rounds; the threads in Rust are `cargo bench --bench one_word`.\n\n"
         . table(['', ''], $rows, 'lr') . "\n"
         . "- **The floor is the cache line's way between the cores**: what any word in shared memory costs that two cores change in turn.\n"
         . "- **Nothing else is shared**: two processes with a bucket each make $each the decisions of one, under one limit, so its statistics do not share lines either.\n"

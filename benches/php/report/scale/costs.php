@@ -26,29 +26,19 @@ function cost_section(array $data, array $model): string
             number_format($model[$store]['client_bytes']),
         ];
     }
+    $trips = [];
+    foreach (array_filter(STORE_TITLES, fn (string $store) => isset($data['busy'][$store]), ARRAY_FILTER_USE_KEY) as $store => $title) {
+        $kinds = $data['costs'][$store];
+        $bytes = implode(' / ', array_map(fn (string $kind) => digits(median($kinds[$kind]['in']) + median($kinds[$kind]['out'])), ['quiet', 'hot', 'lease']));
+        $ways = digits(median($kinds['hot']['in'])) . ' / ' . digits(median($kinds['hot']['out']));
+        $trips[] = [$title, of_kinds($kinds, 'trips', digits(...)), $bytes, $ways, of_kinds($kinds, 'cpu', duration(...)), of_kinds($kinds, 'ns', duration(...), ['denied'])];
+    }
     return "## What a decision costs\n\nMeasured, one process, servers on one core and the process on the other: on a quiet key / on a busy key / on a busy key with `lease={$data['lease']}`.\n\n"
         . table(['store', 'takes', "a busy server's processor", 'MB of a million clients'], $rows, 'lrrr')
         . "\n- **A busy server** needs less for a decision than one that slept, which has to wake up for each call: it is kept busy by {$data['busy_processes']} processes on its own core. What breaks first depends on this number.\n"
-        . '- **Memory** is that of limited clients (' . number_format($data['clients']) . " were measured) with keys of about 20 bytes. What each host has besides: [fleet.md](fleet.md#what-to-plan).\n"
-        . "- **Trips, bytes on the wire, a server that slept, what Redis spends it on**: [the tables](scaling/tables.md#what-a-decision-costs).\n";
-}
-
-function cost_table(array $data, array $model): string
-{
-    $rows = [];
-    foreach (STORE_TITLES as $store => $title) {
-        $kinds = $data['costs'][$store];
-        $is_remote = isset($data['busy'][$store]);
-        $rows[] = [
-            $title,
-            $is_remote ? of_kinds($kinds, 'trips', digits(...)) : '0',
-            of_kinds($kinds, 'ns', duration(...), ['denied']),
-            $is_remote ? of_kinds($kinds, 'cpu', duration(...)) : '',
-            $is_remote ? implode(' / ', array_map(fn (string $kind) => digits(median($kinds[$kind]['in']) + median($kinds[$kind]['out'])), ['quiet', 'hot', 'lease'])) : '',
-        ];
-    }
-    return "## What a decision costs\n\nOn a quiet key / on a busy key / on a busy key with `lease={$data['lease']}`. The cluster has three nodes, and one of them a replica.\n\n"
-        . table(['store', 'trips', 'denied, and known: takes', "the server's processor, asleep before", 'bytes on the wire'], $rows, 'lrrrr');
+        . '- **Memory** is that of limited clients (' . number_format($data['clients']) . " were measured) with keys of about 20 bytes.\n\n"
+        . table(['store', 'trips', 'bytes on the wire', 'to the server / from it, busy key', "the server's processor, asleep before", 'denied, and known: takes'], $trips, 'lrrrrr')
+        . "\nThe cluster has three nodes, and one of them a replica. Bytes are those within TCP, whose headers take about 50 more for each packet.\n";
 }
 
 /** What was measured of each kind of key, as far as it was. */

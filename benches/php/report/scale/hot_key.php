@@ -8,18 +8,16 @@ const HOT_NAMES = ['redis_tcp' => 'Redis', 'memcached_tcp' => 'memcached', 'mari
 /** @param array[] $results of hot_keys() */
 function hot_key_section(array $results): string
 {
-    $widest = array_filter($results, fn (array $result) => $result['hosts'] * $result['workers'] === 100 || $result['far'] > 0);
-    return "## One key, many workers\n\n"
-        . "Workers that do nothing but ask for one key which is never empty, in the second and third second; all of them share one core, and the servers have the other. A call that is degraded was decided by its own host. Two hosts of 50, and one whose server is a millisecond away; "
-        . "[fewer workers](scaling/tables.md#one-key-many-workers):\n\n"
-        . hot_key_rows($widest)
+    return hot_key_table($results)
         . "\n- **A host's workers ask** memcached, MariaDB or MySQL one at a time, so one host decides on one key at most once a round trip; with a lease that is once for each batch of tokens. The hosts still undo each other's swaps; on MariaDB and MySQL a host locks the row after two lost swaps.\n"
         . "- **Many hosts are harder than many workers**: of all hosts one swaps at a time. Where this page says that hosts undo each other's swaps, some calls find no time for theirs within 50 ms. On memcached, which has no locks, a host may also swap again and again and keep others from it.\n";
 }
 
 function hot_key_table(array $results): string
 {
-    return "## One key, many workers\n\n" . hot_key_rows($results);
+    return "## One key, many workers\n\n"
+        . "Measured: workers that do nothing but ask for one key which is never empty, in the second and third second; all of them share one core, and the servers have the other. A call that is degraded was decided by its own host.\n\n"
+        . hot_key_rows($results);
 }
 
 function hot_key_rows(array $results): string

@@ -1,6 +1,6 @@
 <?php
 /*
- * The beginning of the page: what breaks first.
+ * The beginning of the page, and what breaks first.
  */
 
 /** The stores of the simulated fleets: how the page names them, a style for plots, what stops a busy key and many clients. */
@@ -42,13 +42,23 @@ function reason(array $fleet): string
     };
 }
 
-/** Bits a second, in the unit that fits. */
+/** What goes to the servers, and what comes from them. */
 function bandwidth(array $fleet): string
 {
-    return digits(8e-6 * ($fleet['bytes_to_server'] + $fleet['bytes_from_server'])) . ' Mbit/s';
+    return rough(8e-6 * $fleet['bytes_to_server']) . ' / ' . rough(8e-6 * $fleet['bytes_from_server']);
 }
 
-function first_section(array $on, array $rates): string
+/** @param int[] $deviations how many points are within 20 %, and how many there are */
+function first_section(array $on, array $deviations): string
+{
+    $machine = ($on['virtual'] ? 'a virtual machine with ' : '') . "{$on['cores']} cores of an {$on['cpu']}";
+    $busy = busy_mark('environment', 'redis_cost', 'scale', 'hot_key');
+    return "# Tables for fleets\n\nFor readers of [fleet.md](../fleet.md) who want to see its numbers. Written by `scripts/bench.sh scale`.\n\n"
+        . "- **Measured**: the costs, on {$on['date']} (commit {$on['commit']}) on $machine, PHP {$on['php']}.$busy\n"
+        . "- **Simulated** with these costs: the fleets. {$deviations[0]} of {$deviations[1]} simulated points are within 20 % of [what was measured](#measured-and-simulated), and no measurement had more than four hosts. So simulated numbers have one digit. [The model](model.md).\n";
+}
+
+function limits_section(array $rates): string
 {
     $rows = [];
     foreach (FLEET_STORES as $store => [$title]) {
@@ -60,17 +70,13 @@ function first_section(array $on, array $rates): string
                 $reasons[] = $broken ? reason($broken) : 'nothing up to here';
                 $bits[] = $last ? bandwidth($last) : '';
             }
-            $rows[] = [$title, $what, ...$cells, implode('; with leases ', array_unique($reasons)), implode(', ', $bits)];
+            $rows[] = [$title, $what, ...$cells, implode('; with leases ', array_unique($reasons)), ...$bits];
         }
     }
-    $machine = ($on['virtual'] ? 'a virtual machine with ' : '') . "{$on['cores']} cores of an {$on['cpu']}";
-    $busy = busy_mark('environment', 'redis_cost', 'scale', 'hot_key');
-    return "# Scaling\n\nFor operators of many hosts: what a decision costs each store, what breaks first when hosts, calls or clients become more, and what to do then.\n\n"
-        . "## What breaks first\n\nThe most calls a second of 100 hosts that each store kept up with, of 1,000, 2,000, 3,000, 5,000, 7,000, 10,000 and so on to 2 million (simulated with measured costs):\n\n"
-        . table(['store', 'calls on', 'without leases', '`lease=100`', 'what is short first', 'network then, without and with'], $rows, 'llrrlr')
+    return "## What breaks first\n\nSimulated: the most calls a second of 100 hosts that each store kept up with, of 1,000, 2,000, 3,000, 5,000, 7,000, 10,000 and so on to 2 million. "
+        . "Mbit/s are those to the servers / from them, without the headers of TCP:\n\n"
+        . table(['store', 'calls on', 'without leases', '`lease=100`', 'what is short first', 'Mbit/s without', 'Mbit/s with'], $rows, 'llrrlrr')
         . "\nA store keeps up while one call in a thousand at most takes longer than 50 ms or cannot be decided in its time (`on_error` answers it then), no queue grows, and no call finds all workers at work. "
-        . "\"One key\" is a limit that all calls share and that accepts them. Each of \"10 million clients\" has a limit of 100 and 10 a second; [the model](scaling/model.md) says how they call. "
-        . "**All of these are extrapolated**: no measurement had more than four hosts.\n\n"
-        . "![load of the busiest server, one key](scaling/one-key.svg)\n\n"
-        . "`scripts/bench.sh scale` writes this page. It measured the costs on {$on['date']} (commit {$on['commit']}) on $machine, PHP {$on['php']}.$busy\n";
+        . "\"One key\" is a limit that all calls share and that accepts them. Each of \"10 million clients\" has a limit of 100 and 10 a second.\n\n"
+        . "![load of the busiest server, one key](one-key.svg)\n";
 }

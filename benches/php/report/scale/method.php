@@ -5,7 +5,7 @@
 
 function method_section(array $data, array $bounds): string
 {
-    $beyond = implode(', ', array_map(fn (array $fleet) => number_format(max(0, $fleet['beyond'])) . " ({$fleet['hosts']} hosts)", $bounds));
+    $beyond = implode(', ', array_map(fn (array $fleet) => rough(max(0, $fleet['beyond'])) . " ({$fleet['hosts']} hosts)", $bounds));
     return <<<MD
         ## The model, and what it leaves out
 
@@ -34,8 +34,8 @@ function command_section(): string
     return <<<'MD'
         ## Your fleet
 
-        All of this page again (needs what `make bench` needs): `scripts/bench.sh scale`; in short, into `target/bench`: `QUICK=1 scripts/bench.sh scale`. Your fleet, with the costs of
-        [costs.txt](scaling/costs.txt) or of your own run:
+        All of it again (needs what `make bench` needs): `scripts/bench.sh scale`; in short, into `target/bench`: `QUICK=1 scripts/bench.sh scale`. Your fleet, with the costs of
+        [costs.txt](costs.txt) or of your own run:
 
             cargo bench --bench scale -- store=redis_tcp hosts=40 calls=60000 clients=2000000 capacity=300 rate=5 lease=100 network=250
 

@@ -45,16 +45,16 @@ function point_table(array $points, array $simulated): string
         $rows[$name] ??= [STORE_TITLES[$point['store']], ($point['keys'] === 'hot' ? 'one busy key' : '10,000 quiet keys') . ($point['lease'] ? ', leases' : '')];
         $difference = deviation($point, $simulation);
         $text = sprintf('%+.0f %%', 100 * $difference);
-        $rows[$name][1 + $point['hosts']] = number_format(median($point['decisions'])) . ' / ' . number_format($simulation['decisions']) . ' (' . (abs($difference) > 0.2 ? "**$text**" : $text) . ')';
+        $rows[$name][1 + $point['hosts']] = number_format(median($point['decisions'])) . ' (' . (abs($difference) > 0.2 ? "**$text**" : $text) . ')';
         $of_four[$name] = [
-            digits(median($point['trips'])) . ' / ' . digits($simulation['trips']),
-            duration(median($point['cpu'])) . ' / ' . duration($simulation['cpu']),
+            digits(median($point['trips'])) . ' / ' . rough($simulation['trips']),
+            duration(median($point['cpu'])) . ' / ' . duration($simulation['cpu'], rough(...)),
         ];
     }
     foreach ($rows as $name => &$row) {
         ksort($row);
         array_push($row, ...$of_four[$name]);
     }
-    return "## Measured and simulated\n\nDecisions a second, measured / simulated.\n\n"
+    return "## Measured and simulated\n\nDecisions a second as measured (by how much the simulation has more or fewer); then measured / simulated.\n\n"
         . table(['store', 'calls on', '1 host', '2 hosts', '4 hosts', '4: trips a decision', "4: the server's processor"], array_map(array_values(...), $rows), 'llrrrrr');
 }
