@@ -47,7 +47,7 @@ final class Measure implements Command
         $dsn = self::dsn($arguments->operands[0] ?? null);
         // Without a user, a password and parameters.
         $server = Text::printable((string) preg_replace(['~\?.*~s', '~//.*@~s'], ['', '//'], $dsn));
-        $prefix = 'token-bucket-measure:' . gethostname() . ':';
+        $prefix = 'token-bucket-measure:' . php_uname('n') . ':';
         fwrite(STDERR, "token-bucket: loads $server for $seconds s with one process" . ($processes === 1 ? '' : " and for $seconds s with $processes") . "; its own keys, {$prefix}*, are reset at the end\n");
         $runs = array_map(static fn (int $count): array => Run::of($dsn, $prefix, $count, $seconds), array_values(array_unique([1, $processes])));
         echo $arguments->has('json') ? Text::json(['server' => $server, 'seconds' => $seconds, 'runs' => $runs]) : self::text($server, $runs);
