@@ -39,6 +39,7 @@ pages="README.md docs/*.md docs/*/*.md integrations/README.md integrations/*/REA
 php -n scripts/lint/links.php $pages
 php -n scripts/lint/named_tests.php $pages
 scripts/lint/packaged_links.sh
+scripts/pictures.sh --check
 # Who is called by an alert finds what to do.
 for alert in $(sed -n 's/^ *- alert: //p' share/alerts.yml); do
     grep -qx "### $alert" docs/fleet.md || { echo "docs/fleet.md has no runbook for $alert"; exit 1; }

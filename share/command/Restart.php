@@ -27,14 +27,18 @@ final class Restart
         foreach ($directives as $name => $value) {
             array_push($options, '-d', $name . '="' . addcslashes($value, '"\\') . '"');
         }
-        // The words of this process, such as -d extension=..., are PHP's; $argv has only those of the script.
-        $words = explode("\0", substr((string) @file_get_contents('/proc/self/cmdline'), 0, -1));
-        // The last of two -d counts, so these stand right before the script.
-        array_splice($words, -count($_SERVER['argv']), 0, $options);
         if (!$was_restarted && PHP_BINARY !== '' && function_exists('pcntl_exec')) {
-            pcntl_exec(PHP_BINARY, array_slice($words, 1), [...getenv(), self::MARK => '1']);
+            // The last of two -d counts, so these stand right before the script.
+            pcntl_exec(PHP_BINARY, [...self::phpWords(), ...$options, ...$_SERVER['argv']], [...getenv(), self::MARK => '1']);
         }
         throw new CommandError("cannot start PHP again with other directives; start it so:\n    php " . implode(' ', array_map('escapeshellarg', $options))
             . ' ' . Text::printable($_SERVER['argv'][0]) . ' ...');
+    }
+
+    /** @return list<string> the words of this process that are PHP's, such as -d extension=...; $argv has those of the script */
+    public static function phpWords(): array
+    {
+        $words = explode("\0", substr((string) @file_get_contents('/proc/self/cmdline'), 0, -1));
+        return array_slice($words, 1, -count($_SERVER['argv']));
     }
 }

@@ -56,6 +56,11 @@ return [
         'summary' => 'Check a file of limits',
         'usage' => 'limits check FILE [NAME CLIENT]',
     ],
+    'measure' => [
+        'class' => TokenBucket\Command\Measure::class,
+        'summary' => 'Measure how many decisions a server makes a second',
+        'usage' => 'measure [DSN | -] [--processes N] [--pool FILE]',
+    ],
     'find-limit' => [
         'class' => TokenBucket\Command\FindLimit::class,
         'summary' => 'Suggest limits from access logs',
