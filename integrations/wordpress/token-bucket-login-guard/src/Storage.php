@@ -32,12 +32,18 @@ final class Storage
     {
         $enforce = ini_set('token_bucket.enforce', '0');
         $isStandIn = function_exists('TokenBucket\StandIn\configure');
-        $isStandIn && TokenBucket\StandIn\configure(['enforce' => false]);
+        if ($isStandIn) {
+            TokenBucket\StandIn\configure(['enforce' => false]);
+        }
         try {
             return $make();
         } finally {
-            $enforce === false || ini_set('token_bucket.enforce', $enforce);
-            $isStandIn && TokenBucket\StandIn\configure(['enforce' => self::isEnforced()]);
+            if ($enforce !== false) {
+                ini_set('token_bucket.enforce', $enforce);
+            }
+            if ($isStandIn) {
+                TokenBucket\StandIn\configure(['enforce' => self::isEnforced()]);
+            }
         }
     }
 
