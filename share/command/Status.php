@@ -83,7 +83,8 @@ final class Status implements Command
         $text = $blocks === [] ? '' : "\nblocked\n";
         foreach (array_slice($blocks, 0, self::MOST_BLOCKS) as $block) {
             $identifier = $block['identifier'] === null ? '(not kept)' : Text::identifier($block['identifier']);
-            $text .= sprintf("%-24s %-40s for %s\n", Text::printable($block['limit'], 24), $identifier, Text::duration($block['seconds']));
+            $terms = $block['in_code'] ? null : ClientTerms::of($block['limit'], substr((string) $block['identifier'], strlen($block['limit']) + 1));
+            $text .= sprintf("%-24s %-40s for %s%s\n", Text::printable($block['limit'], 24), $identifier, Text::duration($block['seconds']), $terms === null ? '' : ", {$terms->text()}");
         }
         $more = count($blocks) - self::MOST_BLOCKS;
         return $text . ($more > 0 ? "and $more more: --json has all\n" : '');

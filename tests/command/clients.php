@@ -37,6 +37,12 @@ check('status counts the calls of exempt clients', preg_match('~^api +4 +3 +0 +0
 check('also as JSON', json('status')['limits']['api']['exempt'] === 4);
 check('and says which clients there are', json('status')['named_limits']['api']['clients'] === ['path' => $clients, 'count' => 2] && json('status')['named_limits']['api']['except'] === 1);
 
+// A block from before the exemption.
+write_file('limits.ini', str_replace('except = 10.0.0.0/8', '; except', (string) file_get_contents($limits)));
+run(['block', 'api', '10.9.9.9', '1h']);
+write_file('limits.ini', str_replace('; except', 'except = 10.0.0.0/8', (string) file_get_contents($limits)));
+check('status says which line exempts a client that was blocked before', preg_match("~^api +api:10\.9\.9\.9 +for .*, exempt by $limits, line 4$~m", run(['status'])['out']) === 1, run(['status']));
+
 // block
 $result = run(['block', 'api', '10.1.2.3', '1h']);
 $refusal = "api 10.1.2.3: nothing has changed, because the client is exempt (api: exempt by $limits, line 4). --identifier api:10.1.2.3 reaches what is stored for it";

@@ -65,6 +65,13 @@ check('a GET resets no client', is_denied($client));
 check('a GET blocks no client', call_limit('login_user', "$client two") === 1);
 check('a GET resets no counts', str_contains(request('GET', 'view.php')['body'], $client));
 
+call_limit('login_user', 'office', 9);
+foreach (['block' => ['sure' => 'yes', 'time' => 60], 'reset' => [], 'unblock' => []] as $action => $fields) {
+    $answer = request('POST', 'change.php', ['action' => $action, 'limit' => 'login_user', 'client' => 'office', 'token' => $token] + $fields, [$cookie]);
+    check("$action of an exempt client says that nothing has changed", $answer['status'] === 200 && str_contains($answer['body'], 'Nothing has changed:</strong> The client is exempt from the limit'));
+}
+check('its calls are counted beside the others', str_contains(request('GET', 'view.php')['body'], 'and 9&nbsp;exempt') && call_limit('login_user', 'office') === 1);
+
 $mistakes = [
     'an unknown action' => ['action' => 'drop'],
     'an unknown limit' => ['limit' => 'logn_user'],

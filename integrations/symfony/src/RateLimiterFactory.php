@@ -29,10 +29,10 @@ final class RateLimiterFactory implements LimiterFactory
      * @param \TokenBucketStorage|string|null $tokenBucketStorage a DSN such as redis://10.0.0.5, a storage object of the extension,
      *     or null for the directive token_bucket.storage
      * @param string $application keeps the limits of two applications apart that have the same storage and names of limiters
-     * @param list<string> $exempt networks and addresses: a key that is an address or network in one of them has no limit
+     * @param list<string> $except networks and addresses: a key that is an address or network in one of them has no limit
      *
      * @throws \LogicException if the configuration is not valid
-     * @throws \ValueError if $exempt has what is no address or network
+     * @throws \ValueError if $except has what is no address or network
      * @throws \TokenBucket\ConfigurationException if the DSN is not valid
      */
     public function __construct(
@@ -41,14 +41,14 @@ final class RateLimiterFactory implements LimiterFactory
         ?LockFactory $lockFactory = null,
         #[\SensitiveParameter] private \TokenBucketStorage|string|null $tokenBucketStorage = null,
         private string $application = '',
-        private array $exempt = [],
+        private array $except = [],
     ) {
         if (!function_exists('TokenBucket\limiter')) {
             throw new \LogicException('The PHP extension token_bucket is not loaded. Its docs/install.md tells how to install it.');
         }
         $this->configuration = LimiterConfiguration::fromArray($config);
         // Here, and not at the first request, a mistake is found.
-        \TokenBucket\in_network('', $exempt);
+        \TokenBucket\in_network('', $except);
         // A number out of range or a wrong DSN is found here, and not at the first request. This opens no storage.
         if ($this->configuration->policy !== 'no_limit') {
             $this->nativeLimiter($this->identifier('example'));
@@ -59,22 +59,22 @@ final class RateLimiterFactory implements LimiterFactory
      * Makes a factory whose application is told apart by its secret: that is the same on all hosts, and after each deployment.
      *
      * @param array{id: string, policy: string, limit?: int, interval?: string, rate?: array{interval: string, amount?: int}} $config
-     * @param list<string> $exempt
+     * @param list<string> $except
      */
     public static function withSecret(
         array $config,
         #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
         #[\SensitiveParameter] string $secret,
-        array $exempt = [],
+        array $except = [],
     ): self {
         $application = $secret === '' ? '' : substr(hash_hmac('sha256', 'token_bucket', $secret), 0, 8);
 
-        return new self($config, null, null, $storage, $application, $exempt);
+        return new self($config, null, null, $storage, $application, $except);
     }
 
     public function create(?string $key = null): LimiterInterface
     {
-        $is_exempt = $this->exempt !== [] && \TokenBucket\in_network($key ?? '', $this->exempt);
+        $is_exempt = $this->except !== [] && \TokenBucket\in_network($key ?? '', $this->except);
         if ($this->configuration->policy === 'no_limit' || $is_exempt) {
             return new NoLimiter();
         }

@@ -20,6 +20,6 @@ final class WindowCannotReserveException extends ReserveNotSupportedException
     public static function reasonFor(string $limiter, string $policy): string
     {
         return "The limiter \"$limiter\" has the policy \"$policy\", and exact windows cannot reserve. Give it the policy \"token_bucket\", or let "
-            . "Symfony decide it: \"token_bucket: { except: [$limiter] }\".";
+            . "Symfony decide it: \"token_bucket: { left_to_symfony: [$limiter] }\".";
     }
 }

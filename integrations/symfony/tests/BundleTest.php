@@ -115,14 +115,14 @@ final class BundleTest extends TestCase
 
     public function testLimitersCanBeLeftToSymfony(): void
     {
-        $container = $this->container(['except' => ['mail']]);
+        $container = $this->container(['left_to_symfony' => ['mail']]);
         self::assertInstanceOf(RateLimiterFactory::class, $container->get('public.limiter.search'));
         self::assertInstanceOf(SymfonyFactory::class, $container->get('public.limiter.mail'));
     }
 
     public function testClientsOfExemptNetworksHaveNoLimit(): void
     {
-        $container = $this->container(['exempt' => ['10.0.0.0/8']]);
+        $container = $this->container(['except' => ['10.0.0.0/8']]);
         $limiter = $container->get('public.limiter.code');
         self::assertTrue($limiter->create('10.1.2.3')->consume(1_000)->isAccepted());
         self::assertSame([true, false], [$limiter->create('192.0.2.7')->consume(2)->isAccepted(), $limiter->create('192.0.2.7')->consume()->isAccepted()]);
@@ -130,7 +130,7 @@ final class BundleTest extends TestCase
 
     public function testALoginOfWhichSymfonyDecidesBothLimitsIsSymfonys(): void
     {
-        $container = $this->container(['except' => ['_login_local_main', '_login_global_main']]);
+        $container = $this->container(['left_to_symfony' => ['_login_local_main', '_login_global_main']]);
         self::assertInstanceOf(DefaultLoginRateLimiter::class, $container->get('public.' . self::LOGIN_LIMITER));
         self::assertInstanceOf(SymfonyListener::class, $container->get('public.' . self::LOGIN_LISTENER));
     }
@@ -168,10 +168,10 @@ final class BundleTest extends TestCase
 
     public function testMistakesAreFoundWhenTheContainerIsBuilt(): void
     {
-        $this->assertRefused('"token_bucket.except" names "males", but framework.rate_limiter has no such limiter. It has: search, mail', ['except' => ['males']]);
+        $this->assertRefused('"token_bucket.left_to_symfony" names "males", but framework.rate_limiter has no such limiter. It has: search, mail', ['left_to_symfony' => ['males']]);
         $this->assertRefused('"token_bucket.storages" names "males"', ['storages' => ['males' => 'shm:']]);
-        $this->assertRefused('names "_login_local_main", but not the other limiter', ['except' => ['_login_local_main']]);
-        $this->assertRefused('The option "token_bucket.exempt" must contain', ['exempt' => ['10.0.0.0/33']]);
+        $this->assertRefused('names "_login_local_main", but not the other limiter', ['left_to_symfony' => ['_login_local_main']]);
+        $this->assertRefused('The option "token_bucket.except" must contain', ['except' => ['10.0.0.0/33']]);
         $this->assertRefused('store', ['store' => 'shm:']);
         $this->assertRefused('The option "token_bucket.storage": Unknown scheme "reddis:" in the storage DSN', ['storage' => 'reddis://10.0.0.5']);
         $this->assertRefused('The option "token_bucket.storages.mail": The port', ['storages' => ['mail' => 'redis://10.0.0.5:99999']]);
@@ -202,7 +202,7 @@ final class BundleTest extends TestCase
         ];
         foreach ($with('mail') as $service => $configure) {
             $this->assertRefused("$service reserves. The limiter \"mail\" has the policy \"fixed_window\"", [], $configure);
-            $this->kernel(['except' => ['mail']], $configure);
+            $this->kernel(['left_to_symfony' => ['mail']], $configure);
         }
         foreach ($with('search') as $configure) {
             $this->kernel([], $configure);
@@ -249,7 +249,7 @@ final class BundleTest extends TestCase
         self::assertFalse($both->consume()->isAccepted());
         self::assertSame(3, $container->get('public.limiter.search')->create('compound')->consume(0)->getRemainingTokens());
 
-        $container = $this->container(['except' => ['code']], $configure);
+        $container = $this->container(['left_to_symfony' => ['code']], $configure);
         self::assertInstanceOf(SymfonyCompoundFactory::class, $container->get('public.limiter.both'));
     }
 

@@ -162,7 +162,7 @@ final class LimiterTest extends FrozenTime
         foreach ([self::FIXED, self::SLIDING] as $config) {
             self::assertThrows(
                 ReserveNotSupportedException::class,
-                "Give it the policy \"token_bucket\", or let Symfony decide it: \"token_bucket: { except: [{$config['policy']}] }\".",
+                "Give it the policy \"token_bucket\", or let Symfony decide it: \"token_bucket: { left_to_symfony: [{$config['policy']}] }\".",
                 fn () => $this->limiter($config)->reserve(),
             );
         }

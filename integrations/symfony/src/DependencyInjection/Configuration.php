@@ -30,11 +30,11 @@ final class Configuration implements ConfigurationInterface
                 ->normalizeKeys(false)
                 ->scalarPrototype();
         $root->children()
-            ->arrayNode('except')
+            ->arrayNode('left_to_symfony')
                 ->info('The names of limiters of framework.rate_limiter that Symfony shall decide as before')
                 ->scalarPrototype();
         $root->children()
-            ->arrayNode('exempt')
+            ->arrayNode('except')
                 ->info('Networks and addresses of clients that no limiter of this package limits, such as 10.0.0.0/8')
                 ->scalarPrototype();
 

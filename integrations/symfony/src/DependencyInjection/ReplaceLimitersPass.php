@@ -26,7 +26,7 @@ final class ReplaceLimitersPass implements CompilerPassInterface
 
     public function process(ContainerBuilder $container): void
     {
-        /** @var array{storage: ?string, application: ?string, storages: array<string, string>, except: list<string>, exempt: list<string>} $options */
+        /** @var array{storage: ?string, application: ?string, storages: array<string, string>, left_to_symfony: list<string>, except: list<string>} $options */
         $options = $container->getParameter(TokenBucketExtension::OPTIONS);
         $container->getParameterBag()->remove(TokenBucketExtension::OPTIONS);
 
@@ -36,12 +36,12 @@ final class ReplaceLimitersPass implements CompilerPassInterface
         foreach ($options['storages'] as $name => $storage) {
             $this->checkStorage($container, "storages.$name", $storage);
         }
-        $this->checkExempt($container, $options['exempt']);
-        $this->checkReservations($container, array_diff($names, $options['except']));
-        foreach (array_diff($names, $options['except']) as $name) {
-            $this->replace($container, $name, $options['storages'][$name] ?? $options['storage'], $options['application'], $options['exempt']);
+        $this->checkExcept($container, $options['except']);
+        $this->checkReservations($container, array_diff($names, $options['left_to_symfony']));
+        foreach (array_diff($names, $options['left_to_symfony']) as $name) {
+            $this->replace($container, $name, $options['storages'][$name] ?? $options['storage'], $options['application'], $options['except']);
         }
-        $this->replaceCompounds($container, $options['except']);
+        $this->replaceCompounds($container, $options['left_to_symfony']);
     }
 
     /** @return list<string> */
@@ -59,11 +59,11 @@ final class ReplaceLimitersPass implements CompilerPassInterface
 
     /**
      * @param list<string> $names
-     * @param array{storages: array<string, string>, except: list<string>, ...} $options
+     * @param array{storages: array<string, string>, left_to_symfony: list<string>, ...} $options
      */
     private function checkNames(array $names, array $options): void
     {
-        foreach (['storages' => array_keys($options['storages']), 'except' => $options['except']] as $option => $named) {
+        foreach (['storages' => array_keys($options['storages']), 'left_to_symfony' => $options['left_to_symfony']] as $option => $named) {
             foreach (array_diff($named, $names) as $name) {
                 throw new InvalidArgumentException(sprintf(
                     'The option "token_bucket.%s" names "%s", but framework.rate_limiter has no such limiter. It has: %s.',
@@ -75,8 +75,8 @@ final class ReplaceLimitersPass implements CompilerPassInterface
         }
     }
 
-    /** @param list<string> $exempt */
-    private function replace(ContainerBuilder $container, string $name, ?string $storage, ?string $application, array $exempt): void
+    /** @param list<string> $except */
+    private function replace(ContainerBuilder $container, string $name, ?string $storage, ?string $application, array $except): void
     {
         $id = self::PREFIX . $name;
         $old = $container->getDefinition($id);
@@ -84,10 +84,10 @@ final class ReplaceLimitersPass implements CompilerPassInterface
         $this->check($container, $config);
         if ($application === null) {
             $secret = $container->hasParameter('kernel.secret') ? '%kernel.secret%' : '';
-            $new = new Definition(RateLimiterFactory::class, [$config, $storage, $secret, $exempt]);
+            $new = new Definition(RateLimiterFactory::class, [$config, $storage, $secret, $except]);
             $new->setFactory([RateLimiterFactory::class, 'withSecret']);
         } else {
-            $new = new Definition(RateLimiterFactory::class, [$config, null, null, $storage, $application, $exempt]);
+            $new = new Definition(RateLimiterFactory::class, [$config, null, null, $storage, $application, $except]);
         }
         $container->setDefinition($id, $new->setTags($old->getTags()));
         $this->replaceTypes($container, $id);
@@ -123,17 +123,17 @@ final class ReplaceLimitersPass implements CompilerPassInterface
         }
     }
 
-    /** @param list<string> $exempt */
-    private function checkExempt(ContainerBuilder $container, array $exempt): void
+    /** @param list<string> $except */
+    private function checkExcept(ContainerBuilder $container, array $except): void
     {
-        $exempt = $this->valueIfKnown($container, $exempt);
-        if ($exempt === null || !extension_loaded('token_bucket')) {
+        $except = $this->valueIfKnown($container, $except);
+        if ($except === null || !extension_loaded('token_bucket')) {
             return;
         }
         try {
-            \TokenBucket\in_network('', $exempt);
+            \TokenBucket\in_network('', $except);
         } catch (\ValueError $error) {
-            throw new InvalidArgumentException('The option "token_bucket.exempt" ' . (string) preg_replace('~^.*?\(\$networks\) ~', '', $error->getMessage()) . '.', 0, $error);
+            throw new InvalidArgumentException('The option "token_bucket.except" ' . (string) preg_replace('~^.*?\(\$networks\) ~', '', $error->getMessage()) . '.', 0, $error);
         }
     }
 
@@ -195,11 +195,11 @@ final class ReplaceLimitersPass implements CompilerPassInterface
         }
     }
 
-    /** @param list<string> $except */
-    private function replaceCompounds(ContainerBuilder $container, array $except): void
+    /** @param list<string> $names of limiters that Symfony decides */
+    private function replaceCompounds(ContainerBuilder $container, array $names): void
     {
         foreach ($container->getDefinitions() as $definition) {
-            if ($definition->getClass() === SymfonyCompoundFactory::class && !$this->hasAny($definition, $except)) {
+            if ($definition->getClass() === SymfonyCompoundFactory::class && !$this->hasAny($definition, $names)) {
                 $definition->setClass(CompoundRateLimiterFactory::class);
             }
         }

@@ -49,7 +49,7 @@ final class ReplaceLoginThrottlingPass implements CompilerPassInterface
         }
         if (count($of_symfony) === 1) {
             throw new InvalidArgumentException(sprintf(
-                'The option "token_bucket.except" names "%s", but not the other limiter of this login_throttling: name both, or none.',
+                'The option "token_bucket.left_to_symfony" names "%s", but not the other limiter of this login_throttling: name both, or none.',
                 $of_symfony[0],
             ));
         }
