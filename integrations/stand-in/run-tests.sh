@@ -31,7 +31,7 @@ status=0; same $here/tests/surface.php || status=1
 told "the surface" $status
 for seed in $(seq 1 "${SEEDS:-12}"); do
     for dsn in array: shm:; do
-        status=0; same $here/tests/sequences.php "$seed" 500 $dsn || status=1
+        status=0; same -d token_bucket.storage=$dsn -d token_bucket.limits="$PWD/$here/tests/limits.ini" $here/tests/sequences.php "$seed" 500 $dsn || status=1
         told "sequence $seed on $dsn" $status
         rm -rf "$folder"/token_bucket*
     done

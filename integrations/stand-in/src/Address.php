@@ -32,7 +32,8 @@ final class Address
         // The first 96 bits of an IPv4 address in IPv6 form (RFC 4291, RFC 6052) only mark it as such.
         foreach (['::ffff:0:0', '64:ff9b::'] as $mark) {
             if ($most === 128 && str_starts_with($bytes, substr(inet_pton($mark), 0, 12))) {
-                return $bits < 96 ? null : new self(substr($bytes, 12), $bits - 96);
+                // Not all of IPv4, which no such text is meant to be: 64:ff9b::/96 is the prefix of NAT64.
+                return $bits <= 96 ? null : new self(substr($bytes, 12), $bits - 96);
             }
         }
         return new self($bytes, $bits);

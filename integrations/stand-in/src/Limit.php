@@ -35,8 +35,11 @@ abstract class Limit
     /** The time in which the limit allows its capacity, in nanoseconds, rounded up. */
     abstract public function window(): int;
 
-    /** After an accepted call: nanoseconds until one token or hit more can be used than is left. */
-    abstract public function moreAfter(Answer $answer): int;
+    /**
+     * After an accepted call: nanoseconds until one token or hit more can be used than can now, also if all of these are used now. Calls
+     * that leave `leave` can use those that are left beyond it.
+     */
+    abstract public function moreAfter(Answer $answer, int $leave): int;
 
     /** The whole tokens, or the hits, that are left after an answer. */
     public function remaining(Answer $answer): int { return $answer->available[0]; }

@@ -16,17 +16,14 @@ final class LimitDecision
     public bool $isDegraded;
     public bool $isEnforced;
 
-    public function __construct(
-        ?Answer $answer,
-        private Limit $limit,
-        private int $asked,
-        private object $backend,
-        private string $identifier,
-        public ?string $name,
-        public bool $isExempt = false,
-    ) {
-        $this->isEnforced = $backend instanceof Limiter ? $backend->isEnforced : Settings::get('enforce');
-        $this->isDegraded = $answer === null && !$isExempt;
+    public bool $isExempt;
+
+    /** @param Op $asked what the call asked of the limit, but for those that it leaves */
+    public function __construct(?Answer $answer, private Limit $limit, private LimiterValue $of, private Op $asked)
+    {
+        $this->isExempt = $of->isExempt;
+        $this->isEnforced = $of->backend instanceof Limiter ? $of->backend->isEnforced : Settings::get('enforce');
+        $this->isDegraded = $answer === null && !$this->isExempt;
         $this->answer = $answer ?? $limit->apply(State::FULL, Clock::now(), new Op(Op::PEEK))[0];
     }
 
@@ -42,7 +39,8 @@ final class LimitDecision
     public function tokens(): int
     {
         $goesOn = $this->isDegraded || $this->isExempt || !$this->answer->isAccepted;
-        return $this->answer->taken > 0 ? $this->answer->taken : ($goesOn && $this->isAdmitted() ? $this->asked : 0);
+        $all = $this->asked->kind === Op::PEEK ? 0 : $this->asked->asksFor();
+        return $this->answer->taken > 0 ? $this->answer->taken : ($goesOn && $this->isAdmitted() ? $all : 0);
     }
 
     public function retryAfter(): float { return $this->isAdmitted() ? 0.0 : $this->answer->retryAfter(); }
@@ -56,32 +54,35 @@ final class LimitDecision
     /** The name of the limit: the one it was given, or the one that its identifier begins with. */
     public function name(): string
     {
-        $first = explode(':', $this->identifier, 2)[0];
-        $isWhole = strlen($first) === strlen($this->identifier);
+        $identifier = $this->of->identifier;
+        $first = explode(':', $identifier, 2)[0];
+        $isWhole = strlen($first) === strlen($identifier);
         // A client's address must not get into a field of HTTP.
-        $isAddress = preg_match('~^\d[./\d]*$~D', $first) && str_contains($first, '.') || Address::isIpv6($this->identifier);
-        return $this->name ?? ($isWhole || $isAddress || $first === '' ? 'default' : $first);
+        $isAddress = preg_match('~^\d[./\d]*$~D', $first) && str_contains($first, '.') || Address::isIpv6($identifier);
+        return $this->of->name ?? ($isWhole || $isAddress || $first === '' ? 'default' : $first);
     }
 
     /** Why the limit denies the call. */
     public function problem(): int
     {
         // If as much is left, the call was to leave more.
-        $isKept = $this->asked > 0 && $this->remaining() >= $this->asked;
+        $isKept = $this->remaining() >= $this->asked->needs();
         return $this->answer->isBlocked ? self::ABNORMAL_USAGE : ($isKept ? self::REDUCED_CAPACITY : self::QUOTA_EXCEEDED);
     }
 
-    /** What the fields RateLimit-Policy and RateLimit say of the limit. */
+    /** What the fields RateLimit-Policy and RateLimit say of the limit, to calls that leave what its section tells. */
     public function fields(): array
     {
         $name = '"' . addcslashes(Text::percentEncode($this->name()), '"\\') . '"';
         $window = max(1, intdiv($this->limit->window() + Limit::SECOND - 1, Limit::SECOND));
-        // Less than a microsecond does not count: a window ends that much after its interval.
-        $isAccepted = $this->answer->isAccepted;
-        $wait = $isAccepted ? ($this->limit->moreAfter($this->answer) / 1e9) - 1e-6 : $this->answer->retryAfter();
+        $leave = $this->of->leave;
+        // A window ends less than a microsecond after its interval.
+        $end = $this->limit instanceof TokenBucket ? 0.0 : 1e-6;
+        $wait = $this->answer->isAccepted ? ($this->limit->moreAfter($this->answer, $leave) / 1e9) - $end : $this->answer->retryAfter();
         $seconds = self::wholeSeconds($wait);
         $until = $seconds === null ? '' : ";t=$seconds";
-        return ["$name;q={$this->capacity()};w=$window", "$name;r={$this->remaining()}$until"];
+        [$quota, $remaining] = [max(0, $this->capacity() - $leave), max(0, $this->remaining() - $leave)];
+        return ["$name;q=$quota;w=$window", "$name;r=$remaining$until"];
     }
 
     /**
@@ -101,7 +102,7 @@ final class LimitDecision
             $isCheaper = $inForce::ceil($inForce->interval) < $limit::ceil($limit->interval);
             $limit = $isCheaper === ($op->kind === Op::REFUND) ? $inForce : $limit;
         }
-        $level = $this->backend->decide($this->identifier, $limit, $op);
+        $level = $this->of->backend->decide($this->of->identifier, $limit, $op);
         if ($level === null) {
             return false;
         }
@@ -115,10 +116,10 @@ final class LimitDecision
     /** The limit of this name and identifier in the file of limits. */
     public function inForce(?NamedLimits $limits): ?Limit
     {
-        return $this->name === null ? null : $limits?->limitOn($this->name, $this->identifier);
+        return $this->of->name === null ? null : $limits?->limitOn($this->of->name, $this->of->identifier);
     }
 
-    public function isOnPhpStorage(): bool { return !$this->backend instanceof Limiter; }
+    public function isOnPhpStorage(): bool { return !$this->of->backend instanceof Limiter; }
 
     /** Rounds up to whole seconds, at least 1; null for ever. */
     private static function wholeSeconds(float $seconds): ?int { return is_finite($seconds) ? (int) max(1, ceil($seconds)) : null; }

@@ -79,12 +79,10 @@ final class LimiterValue extends Value
     public function decide(string $method, Op $op, int $leave = 0): LimitDecision
     {
         $limiter = $this->limiter($method);
-        $op = $this->leaving($op, $leave);
+        $leaving = $this->leaving($op, $leave);
         $limit = $this->limit($method);
-        if ($this->isExempt) {
-            return $this->decision(null, $limit, $op->kind === Op::PEEK ? 0 : $op->asksFor());
-        }
-        return $this->decision($limiter->decide($this->identifier, $limit, $op), $limit, $op->kind === Op::PEEK ? 0 : $op->asksFor());
+        $answer = $this->isExempt ? null : $limiter->decide($this->identifier, $limit, $leaving);
+        return $this->decision($answer, $limit, $op);
     }
 
     /** A block of a client that is exempt does nothing: no call of it will be denied. */
@@ -97,8 +95,8 @@ final class LimiterValue extends Value
     }
 
     /** @param Answer|null $answer null: the store failed, and the call goes on, for the limit is a dry run */
-    public function decision(?Answer $answer, Limit $limit, int $asked): LimitDecision
+    public function decision(?Answer $answer, Limit $limit, Op $asked): LimitDecision
     {
-        return new LimitDecision($answer, $limit, $asked, $this->backend, $this->identifier, $this->name, $this->isExempt);
+        return new LimitDecision($answer, $limit, $this, $asked);
     }
 }

@@ -5,30 +5,31 @@ declare(strict_types=1);
 namespace TokenBucket\StandIn;
 
 /**
- * The file of token_bucket.limits: read at its first use, and again when it has changed.
+ * The file of token_bucket.limits, and the files of clients that it names: read at their first use, and again when they have changed.
  *
- * A process looks at the file once a second, and reads a changed one when nothing was written to it for half a second. A file that has a
+ * A process looks at them once a second, and reads a changed one when nothing was written to it for half a second. A file that has a
  * mistake, or is gone, changes nothing: a warning says so, once for each version of the file.
  */
 final class LimitsFile
 {
     private const REST = 0.5;
-    private const MAX_SIZE = 1 << 20;
 
     private static ?NamedLimits $limits = null;
-    /** The version that was looked at last; '' if there was no file. */
+    /** The version that was read last; '' if there was no file. */
     private static string $seen = '';
     private static string $path = '';
     private static float $lookAt = 0.0;
-    /** @var array<string, true> the files of clients that it names */
-    public static array $others = [];
+    /** @var array<string, array{string, Clients|null}> files of clients: the version that was read, and what it says if it is right */
+    private static array $clients = [];
+    /** @var array<string, array{string, Clients|null}> the same before the file of limits was read again */
+    private static array $clientsBefore = [];
 
     /** The limits in force. */
     public static function limits(): NamedLimits
     {
         $path = Settings::get('limits');
         if ($path !== self::$path) {
-            [self::$path, self::$limits, self::$seen] = [$path, null, ''];
+            [self::$path, self::$limits, self::$seen, self::$clients] = [$path, null, '', []];
         }
         if (self::$limits !== null && microtime(true) < self::$lookAt) {
             return self::$limits;
@@ -60,56 +61,80 @@ final class LimitsFile
     /** The limits in force, if the file was read. */
     public static function limitsInUse(): ?NamedLimits { return self::$limits === null ? null : self::limits(); }
 
-    /** Reads the file if it is another version than the one that was seen last. */
+    /** Reads the file if it, or one that it names, is another version than the one that was read last. */
     private static function readIfChanged(string $path): ?NamedLimits
     {
-        $version = self::version($path, $changedAt) ?? throw new Wrong('No such file or directory');
-        if ($version === self::$seen) {
-            return null;
+        [$version, $rest] = self::version($path);
+        if ($version === '') {
+            self::$seen = '';
+            throw new Wrong('No such file or directory');
         }
-        // PHP tells whole seconds: the file is left alone until it is sure that nothing was written for so long.
-        $rest = self::$limits === null ? 0 : $changedAt + 1 + self::REST - microtime(true);
-        if ($rest > 0 && $rest <= 1 + self::REST) {
+        if ($version === self::$seen) {
+            $rests = [];
+            foreach (self::$clients as $file => [$read]) {
+                [$found, $itsRest] = self::version((string) $file);
+                $rests = $found === $read ? $rests : [...$rests, $itsRest];
+            }
+            if ($rests === []) {
+                return null;
+            }
+            // A file of clients that is being written is left for later.
+            $rest = min($rests);
+        }
+        if (self::$limits !== null && $rest > 0) {
             self::$lookAt = microtime(true) + $rest;
             return null;
         }
-        self::$seen = $version;
+        // A process begins with what there is, and reads that once more.
+        self::$seen = $rest > 0 ? 'not at rest' : $version;
+        [self::$clientsBefore, self::$clients] = [self::$clients, []];
+        return NamedLimits::ofText(self::read($path, 1), dirname($path));
+    }
+
+    /** A file of clients. If it has not changed, or is being written, it is as it was read before. */
+    public static function clients(string $path): Clients
+    {
+        [$version, $rest] = self::version($path);
+        [$before, $clients] = self::$clients[$path] ?? self::$clientsBefore[$path] ?? ['', null];
+        if ($clients !== null && ($version === $before || $version !== '' && self::$limits !== null && $rest > 0)) {
+            self::$clients[$path] = [$before, $clients];
+            return $clients;
+        }
+        self::$clients[$path] = [$rest > 0 ? 'not at rest' : $version, null];
+        try {
+            $text = $version === '' ? throw new Wrong('No such file or directory') : self::read($path, 8);
+            return self::$clients[$path][1] = Clients::ofText($path, $text);
+        } catch (Wrong $wrong) {
+            throw new Wrong(Text::path($path) . ": {$wrong->getMessage()}");
+        }
+    }
+
+    /**
+     * What tells a version of a file from others, '' if it is not there; and how long nothing was written to it yet has to be seen. PHP
+     * tells whole seconds.
+     */
+    private static function version(string $path): array
+    {
+        clearstatcache(true, $path);
+        $found = file_exists($path) ? @stat($path) : false;
+        if ($found === false) {
+            return ['', 0];
+        }
+        $rest = max($found['mtime'], $found['ctime']) + 1 + self::REST - microtime(true);
+        $version = implode(' ', [$found['dev'], $found['ino'], $found['size'], $found['mtime'], $found['ctime']]);
+        return [$version, $rest <= 1 + self::REST ? max(0, $rest) : 0];
+    }
+
+    private static function read(string $path, int $mebibytes): string
+    {
         if (!is_file($path)) {
             throw new Wrong('must be a regular file');
         }
-        $text = @file_get_contents($path, false, null, 0, self::MAX_SIZE + 1);
-        self::$others = [];
-        try {
-            return self::parse($path, $text);
-        } finally {
-            // With the files that it names.
-            self::$seen = self::version($path) ?? '';
-        }
-    }
-
-    /** What tells a version of the file and of those that it names from others; null if it is not there. */
-    private static function version(string $path, ?int &$changedAt = null): ?string
-    {
-        [$version, $changedAt] = ['', 0];
-        foreach ([$path, ...array_map('strval', array_keys(self::$others))] as $file) {
-            clearstatcache(true, $file);
-            $found = file_exists($file) ? @stat($file) : false;
-            if ($found === false && $file === $path) {
-                self::$seen = '';
-                return null;
-            }
-            $version .= $found === false ? '-' : "{$found['dev']} {$found['ino']} {$found['size']} {$found['mtime']} {$found['ctime']} ";
-            $changedAt = max($changedAt, $found['mtime'] ?? 0, $found['ctime'] ?? 0);
-        }
-        return $version;
-    }
-
-    private static function parse(string $path, string|false $text): NamedLimits
-    {
+        $text = @file_get_contents($path, false, null, 0, ($mebibytes << 20) + 1);
         return match (true) {
             $text === false => throw new Wrong(preg_replace('/^.*: /s', '', error_get_last()['message'] ?? 'it cannot be read')),
-            strlen($text) > self::MAX_SIZE => throw new Wrong('must be at most 1 MiB'),
-            default => NamedLimits::ofText($text, dirname($path)),
+            strlen($text) > $mebibytes << 20 => throw new Wrong("must be at most $mebibytes MiB"),
+            default => $text,
         };
     }
 }

@@ -26,7 +26,7 @@ final class PhpBucket extends Value
         $retryAt = $cost > $limit->capacity() ? Answer::NEVER : TokenBucket::ceil($limit->costInTime($cost));
         $taken = $isAccepted ? $cost : 0;
         $answer = new Answer($isAccepted, 0, $isAccepted ? 0 : $retryAt, $limit->window(), Answer::NOTHING, $taken);
-        return $value->decision($answer, $limit, $cost);
+        return $value->decision($answer, $limit, Op::take($cost));
     }
 
     private static function consume(LimiterValue $value, string $method, TokenBucket $limit, int $cost): bool

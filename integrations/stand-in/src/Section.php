@@ -82,7 +82,7 @@ final class Section
     private static function readClients(int $line, string $path): Clients
     {
         try {
-            return Clients::ofFile($path);
+            return LimitsFile::clients($path);
         } catch (Wrong $wrong) {
             throw new Wrong("clients: {$wrong->getMessage()}", $line);
         }
@@ -155,9 +155,9 @@ final class Section
             $this->algorithm === 'concurrency' => $this->makeConcurrency(),
             default => $this->makeLimit(),
         };
-        foreach ($this->clients?->lines() ?? [] as [$line, $count, $interval]) {
+        foreach ($this->clients?->extremes() ?? [] as [$line, $count, $interval]) {
             try {
-                $count === null || $this->withNumbers($count, $interval);
+                $this->withNumbers($count, $interval);
             } catch (Wrong $wrong) {
                 $this->fail('clients', "clients: {$this->clients->path}: line $line: {$wrong->what}");
             }
@@ -290,8 +290,8 @@ final class Section
             return;
         }
         $fewest = [$this->count, null];
-        foreach ($this->clients?->lines() ?? [] as [$line, $count]) {
-            $fewest = $count !== null && $count < $fewest[0] ? [$count, $line] : $fewest;
+        foreach ($this->clients?->extremes() ?? [] as [$line, $count]) {
+            $fewest = $count < $fewest[0] ? [$count, $line] : $fewest;
         }
         $whose = $fewest[1] === null ? '' : ", which {$this->clients->path}: line $fewest[1] sets to $fewest[0]";
         if ($fewest[0] <= $this->leave) {

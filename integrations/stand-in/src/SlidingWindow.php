@@ -27,9 +27,15 @@ final class SlidingWindow extends Limit
     public function capacity(): int { return $this->maxHits; }
     public function window(): int { return $this->interval; }
 
-    public function moreAfter(Answer $answer): int
+    public function moreAfter(Answer $answer, int $leave): int
     {
-        return $this->remaining($answer) === $this->maxHits ? $this->interval : $answer->retryAt - $answer->now;
+        $left = $this->remaining($answer);
+        return match (true) {
+            // When its last hit leaves is known, and no earlier moment.
+            $left < $leave => $answer->expiresAt - $answer->now,
+            $left === $this->maxHits => $this->interval,
+            default => $answer->retryAt - $answer->now,
+        };
     }
 
     public function apply(array $state, int $now, Op $op): array

@@ -40,11 +40,13 @@ final class Text
         return implode('', array_map($escape, self::characters($text)));
     }
 
-    private static function characters(string $text): array
+    /** The text; without its bytes above ASCII if it is not UTF-8. */
+    public static function utf8(string $text): string
     {
-        $text = preg_match('//u', $text) ? $text : preg_replace('/[\x80-\xff]/', "\u{fffd}", $text);
-        return preg_split('//u', $text, -1, PREG_SPLIT_NO_EMPTY);
+        return preg_match('//u', $text) ? $text : preg_replace('/[\x80-\xff]/', "\u{fffd}", $text);
     }
+
+    private static function characters(string $text): array { return preg_split('//u', self::utf8($text), -1, PREG_SPLIT_NO_EMPTY); }
 
     private static function escape(string $character): string
     {

@@ -85,9 +85,9 @@ final class TokenBucket extends Limit
     public function window(): int { return self::ceil($this->full); }
     public function remaining(Answer $answer): int { return $this->tokensIn($answer->available); }
 
-    public function moreAfter(Answer $answer): int
+    public function moreAfter(Answer $answer, int $leave): int
     {
-        $next = $this->costInTime($this->remaining($answer) + 1);
+        $next = $this->costInTime(max($this->remaining($answer), $leave) + 1);
         // A bucket that owes is longer from full than an empty one.
         $untilFull = max(0, $answer->expiresAt - $answer->now);
         return self::ceil($this->sub($next, $answer->available)) + max(0, $untilFull - $this->window());

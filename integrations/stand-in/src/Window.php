@@ -29,7 +29,7 @@ abstract class Window extends Limit
 
     public function capacity(): int { return $this->maxHits; }
 
-    public function moreAfter(Answer $answer): int
+    public function moreAfter(Answer $answer, int $leave): int
     {
         $isFull = !static::ENDS_WITHOUT_HITS && $this->remaining($answer) === $this->maxHits;
         return $isFull ? $this->window() : $answer->expiresAt - $answer->now;

@@ -2,12 +2,13 @@
 
 /*
  * Random calls on limiters under a frozen clock: prints each call and its answer. The extension and the stand-in print the same.
- * Usage: sequences.php SEED CALLS DSN
+ * Usage: sequences.php SEED CALLS DSN, with token_bucket.storage=DSN and token_bucket.limits=tests/limits.ini
  */
 
 declare(strict_types=1);
 
 use TokenBucket\{CalendarWindow, Compound, ConcurrencyLimit, Decision, FirstOf, FixedWindow, LeakyBucket, Limiter, SlidingWindow, TestClock};
+use function TokenBucket\limiter;
 
 [, $seed, $calls, $dsn] = $argv;
 mt_srand((int) $seed);
@@ -24,7 +25,7 @@ function any_limiter(string $dsn, bool $isSingle = false): object
     $seconds = one_of(1, 10, 60, 0.1, 1 / 3, 7.25, 3600, 86400 * 365);
     $count = one_of(1, 2, 3, 5, 7, 10, 100, 1000);
     $name = one_of(null, null, 'named');
-    return match (mt_rand(0, $isSingle ? 7 : 9)) {
+    return match (mt_rand(0, $isSingle ? 9 : 12)) {
         0, 1 => TokenBucket::per($dsn, "$id:bucket", $count, $seconds, $name),
         2 => new TokenBucket($dsn, "$id:bucket", $count, one_of(1, 0.1, 10 / 300, 3, 7.3, 0.001, 1e-3 / 7, 1e6, 123456.789), $name),
         3 => new LeakyBucket($dsn, "$id:bucket", $count, $seconds, $name),
@@ -32,8 +33,10 @@ function any_limiter(string $dsn, bool $isSingle = false): object
         // In shared memory of the extension a smaller limit sees fewer of the hits: there the numbers of an identifier do not change.
         5, 6 => new SlidingWindow($dsn, $dsn === 'array:' ? "$id:window" : "$id:window $count $seconds", min($count, 10), $seconds, $name),
         7 => new CalendarWindow($dsn, "$id:window", $count, one_of('hour', 'day', 'week', 'month', 'year'), one_of('UTC', 'Europe/Berlin'), $name),
-        8 => compound($dsn),
-        9 => new FirstOf(TokenBucket::per($dsn, "$id:first", $count, $seconds), new FixedWindow($dsn, "$id:second", 5, $seconds)),
+        8, 9 => limiter(one_of('bucket', 'rest', 'rest', 'leaky', 'fixed', 'sliding', 'calendar'), one_of('a', 'staff', '10.1.2.3', '10.1.2.4')),
+        10 => limiter(one_of('both', 'either'), one_of('a', 'staff', '10.1.2.3', '10.1.2.4')),
+        11 => compound($dsn),
+        12 => new FirstOf(TokenBucket::per($dsn, "$id:first", $count, $seconds), new FixedWindow($dsn, "$id:second", 5, $seconds)),
     };
 }
 
@@ -107,7 +110,14 @@ for ($i = 0; $i < (int) $calls; $i++) {
             break;
         default:
             $limiter = any_limiter($dsn);
-            echo "$i $step ", $limiter::class, ' ', describe(call($limiter, $decisions)), "\n";
+            try {
+                $told = describe(call($limiter, $decisions));
+            } catch (LogicException $e) {
+                // A limit that leaves tokens has no reservations.
+                $told = $e->getMessage();
+            }
+            // What is left, also of tokens that its calls leave to others.
+            echo "$i $step ", $limiter::class, " $told ", describe($limiter->peek(0)), "\n";
     }
     if (count($decisions) > 20) {
         array_shift($decisions);

@@ -36,16 +36,16 @@ final class Compound implements Limiter
         $parts = $this->value()->parts;
         $costs = StandIn\SetValue::counts($tokens, 1, count($parts));
         $leaves = StandIn\SetValue::counts($leave, 2, count($parts));
-        $calls = [];
+        $asked = $calls = [];
         foreach ($parts as $i => $part) {
-            $op = $part->leaving(StandIn\Op::take($costs[$i]), $leaves[$i]);
-            $calls[] = [$part->backend, $part->identifier, $part->limit($method), $isPeek ? $op->peek() : $op];
+            $asked[] = $isPeek ? new StandIn\Op(StandIn\Op::PEEK, $costs[$i]) : StandIn\Op::take($costs[$i]);
+            $calls[] = [$part->backend, $part->identifier, $part->limit($method), $part->leaving($asked[$i], $leaves[$i])];
         }
         $decisions = [];
         $holding = array_filter($calls, static fn(int $i): bool => !$parts[$i]->isExempt, ARRAY_FILTER_USE_KEY);
         $answers = StandIn\Limiter::decideAll($holding, !$isPeek);
         foreach ($parts as $i => $part) {
-            $decisions[] = $part->decision($answers[$i] ?? null, $calls[$i][2], $isPeek ? 0 : $costs[$i]);
+            $decisions[] = $part->decision($answers[$i] ?? null, $calls[$i][2], $asked[$i]);
         }
         return $decisions;
     }

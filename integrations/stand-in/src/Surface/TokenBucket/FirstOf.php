@@ -37,16 +37,12 @@ final class FirstOf implements Limiter
     {
         $value = $this->value();
         $each = [];
+        $op = $isPeek ? new StandIn\Op(StandIn\Op::PEEK, $cost) : StandIn\Op::take($cost);
         foreach ($value->parts as $i => $part) {
-            $op = StandIn\Op::take($cost, max($leave, $part->leave));
-            $limit = $part->limit($method);
-            $answer = $part->isExempt ? null : $part->backend->decide($part->identifier, $limit, $isPeek ? $op->peek() : $op);
-            $each[$i] = $part->decision($answer, $limit, $isPeek ? 0 : $cost);
-            if ($part->isExempt) {
-                return StandIn\DecisionValue::decision([$each[$i]]);
-            }
-            if ($answer?->isAccepted) {
-                $value->charged = $answer->taken > 0 ? $i : $value->charged;
+            $each[$i] = $part->decide($method, $op, $leave);
+            $isTold = !$each[$i]->isDegraded;
+            if ($isTold && $each[$i]->answer->isAccepted) {
+                $value->charged = $each[$i]->answer->taken > 0 ? $i : $value->charged;
                 return StandIn\DecisionValue::decision([$each[$i]]);
             }
         }
