@@ -20,9 +20,6 @@ final class CalendarWindow extends Window
     public function __construct(int $maxHits, public array $ends = [0, self::SECOND, 2 * self::SECOND]) { parent::__construct($maxHits); }
     public function window(): int { return $this->ends[1] - $this->ends[0]; }
 
-    /** Its end is the calendar's: each with hits may have had one from the future. */
-    public function mayBeCorrected(Answer $answer): bool { return $this->remaining($answer) < $this->maxHits; }
-
     protected function endAt(int $now): int
     {
         foreach ($this->ends as $end) {

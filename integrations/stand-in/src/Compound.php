@@ -26,8 +26,8 @@ final class Compound
             return $each;
         }
         foreach ($charges as $i => [$limit, $op]) {
-            [$answer] = $limit->apply($states[$i], $now, $op->peek());
-            $each[$i] = [$answer, $limit->mayBeCorrected($answer) ? $limit->apply($states[$i], $now, Op::take(0))[1] : $states[$i]];
+            [, $corrected] = $limit->apply($states[$i], $now, Op::take(0));
+            $each[$i] = [$limit->apply($states[$i], $now, $op->peek())[0], $corrected];
         }
         return $each;
     }

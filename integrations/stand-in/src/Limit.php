@@ -44,9 +44,6 @@ abstract class Limit
     /** The whole tokens, or the hits, that are left after an answer. */
     public function remaining(Answer $answer): int { return $answer->available[0]; }
 
-    /** Whether the state of an answer may have had a time from the future: it ends one interval from now or later. */
-    public function mayBeCorrected(Answer $answer): bool { return $answer->expiresAt >= $answer->now + $this->window(); }
-
     /** Converts the length of a window, a lifetime or a block from seconds to nanoseconds, to the nearest. */
     public static function duration(float $seconds): int
     {
