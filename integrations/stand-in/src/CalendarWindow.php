@@ -13,14 +13,14 @@ namespace TokenBucket\StandIn;
 final class CalendarWindow extends Window
 {
     public const SUFFIX = '#d';
-    protected const SLACK = 600 * self::SECOND;
-    protected const ENDS_WITHOUT_HITS = true;
+    public const SLACK = 600 * self::SECOND;
+    public const ENDS_WITHOUT_HITS = true;
 
     /** @param array{int, int, int} $ends each at least a second after the other */
     public function __construct(int $maxHits, public array $ends = [0, self::SECOND, 2 * self::SECOND]) { parent::__construct($maxHits); }
     public function window(): int { return $this->ends[1] - $this->ends[0]; }
 
-    protected function endAt(int $now): int
+    public function endAt(int $now): int
     {
         foreach ($this->ends as $end) {
             if ($now < $end) {
@@ -31,7 +31,7 @@ final class CalendarWindow extends Window
         return $this->ends[2] + ((intdiv($now - $this->ends[2], $length) + 1) * $length);
     }
 
-    protected function findOpen(int $storedEnd, int $now, Op $op): ?int
+    public function findOpen(int $storedEnd, int $now, Op $op): ?int
     {
         $lasts = $now < $storedEnd;
         if ($op->settles()) {

@@ -18,9 +18,9 @@ final class FixedWindow extends Window
     }
 
     public function window(): int { return $this->interval; }
-    protected function endAt(int $now): int { return $now + $this->interval; }
+    public function endAt(int $now): int { return $now + $this->interval; }
 
-    protected function findOpen(int $storedEnd, int $now, Op $op): ?int
+    public function findOpen(int $storedEnd, int $now, Op $op): ?int
     {
         $latest = $op->settles() ? PHP_INT_MAX : $this->endAt($now);
         return $now < $storedEnd ? min($storedEnd, $latest) : null;

@@ -12,53 +12,150 @@ namespace TokenBucket\StandIn;
  *
  *     fullAt' = max(fullAt, now) + n * interval
  *     accepted   if fullAt' <= now + capacity * interval
+ *
+ * This is a bucket at a moment.
  */
-final class Gcra extends Bucket
+final class Gcra extends Moment
 {
-    public function apply(Op $op): array
+    /** The unit in which the times of an overdrawn bucket are kept, in nanoseconds. */
+    private const GRAIN = 500;
+    /** The longest debt that `reserve` or `check` can make. */
+    private const MAX_DEBT = Limit::MAX_REFILL;
+
+    /** The latest time at which a bucket that owes nothing can be full: one full refill from now. */
+    private array $latest;
+    /** When the bucket is full again; not before now. */
+    private array $fullAt;
+
+    public function __construct(private TokenBucket $limit, array $state, private int $now, Op $op)
     {
-        return match ($op->kind) {
-            Op::TAKE => $this->take($op->cost),
-            Op::TAKE_UP_TO => $this->takeUpTo($op),
-            Op::PEEK => $this->peek($op->cost),
-            Op::CHECK => $this->check(),
-            Op::RESERVE => $this->reserve($op->cost, $op->time),
-            Op::REFUND => $this->refund($op->cost, $op->expiry),
-            Op::SETTLE => $this->settle($op->cost),
-            Op::START => $this->start($op->time),
-            default => $this->reset(),
+        $this->latest = $limit->add([$now, 0], $limit->full);
+        $isOther = in_array($state[0], [State::WINDOW, State::BLOCKED, State::HITS], true);
+        $state = $isOther ? State::FULL : $state;
+        $this->become($op->settles() ? $state : $this->withoutFuture($state));
+    }
+
+    private function become(array $state): void
+    {
+        $this->state = $state;
+        $this->fullAt = $this->findFullAt($state);
+        if ($this->fullAt[0] < $this->now) {
+            $this->fullAt = [$this->now, 0];
+        }
+    }
+
+    /** What is in the bucket, as the time in which it came back. */
+    private function available(): array { return $this->limit->sub($this->latest, $this->fullAt); }
+
+    protected function capacity(): int { return $this->limit->capacity; }
+    protected function left(): int { return $this->limit->tokensIn($this->available()); }
+
+    protected function accept(): Answer
+    {
+        $isEmptied = $this->state[0] === State::EMPTIED;
+        $expiresAt = $isEmptied ? TokenBucket::ceil($this->fullAt) : max(State::expiresAt($this->state), $this->now);
+        return new Answer(true, $this->now, $this->now, $expiresAt, $this->available());
+    }
+
+    /** Accepts a call that takes `taken` tokens, after which the bucket is full at `fullAt`, which is not after `latest`. */
+    private function acceptUntil(array $fullAt, int $taken): array
+    {
+        $available = $this->limit->sub($this->latest, $fullAt);
+        $answer = new Answer(true, $this->now, $this->now, TokenBucket::ceil($fullAt), $available, $taken);
+        if ($this->state[0] !== State::FILLING) {
+            $ahead = $this->ahead();
+            $after = $this->chargedUntil($fullAt);
+            $after ??= $ahead === null ? null : Reserved::state($this->limit, $fullAt, $fullAt, $ahead);
+        }
+        return [$answer, $after ?? [State::FILLING, ...$fullAt]];
+    }
+
+    /** How far ahead the bucket may lie for what was reserved, until it is full: by shorter numbers it may still be owed. */
+    private function ahead(): ?int
+    {
+        return $this->state[0] === State::RESERVED && $this->fullAt > [$this->now, 0] ? $this->state[3] : null;
+    }
+
+    /**
+     * The state of a bucket that other numbers have made, once a call has made it full at `fullAt`. Null if no other numbers have, or if
+     * it is full by them, too.
+     */
+    private function chargedUntil(array $fullAt): ?array
+    {
+        return $this->isEmptied() ? Emptied::charged($this->limit, $this->state, $this->now, $this->fullAt, $fullAt) : null;
+    }
+
+    /**
+     * The first moment at which a call is accepted that would make the bucket full at `fullAt`: one full refill before that, or when
+     * all is forgiven.
+     */
+    private function affordableAt(array $fullAt): int
+    {
+        $paid = TokenBucket::ceil($this->limit->sub($fullAt, $this->limit->full));
+        return $this->state[0] === State::OVERDRAWN ? min($paid, $this->state[1]) : $paid;
+    }
+
+    /** The longest debt that a reservation may make: one refill beyond what a bucket that other numbers have made owes. */
+    private function longestDebt(): int
+    {
+        return $this->isEmptied()
+            ? Reach::debtSpan(Reach::debt($this->state[2]), $this->limit) + $this->limit->full[0]
+            : self::MAX_DEBT;
+    }
+
+    /** Whether other numbers have made the bucket, by which it is not full yet. */
+    private function isEmptied(): bool { return $this->state[0] === State::EMPTIED && State::expiresAt($this->state) > $this->now; }
+
+    /** Whether the bucket owes what no later call forgives, or other numbers have made it. */
+    private function hasLastingDebt(): bool
+    {
+        return $this->state[0] === State::RESERVED ? $this->fullAt > $this->latest : $this->isEmptied();
+    }
+
+    /** A state as this limit finds it now: a bucket that is further from full than it allows is empty now. */
+    private function withoutFuture(array $state): array
+    {
+        $latest = TokenBucket::ceil($this->latest);
+        [$isFromFuture, $debt] = match ($state[0]) {
+            State::FILLING => [[$state[1], $state[2]] > $this->latest, Reach::NO_DEBT],
+            State::RESERVED => [
+                $state[1] > $latest + $this->limit->refills($state[3]),
+                $state[3] === 0 ? Reach::REFILL : Reach::REFILLS_64,
+            ],
+            State::OVERDRAWN => [$state[1] > self::toGrain($latest), Reach::NO_DEBT],
+            default => [$state[1] > $latest, Reach::withTimeCut(Reach::debt($state[2]))],
+        };
+        return $isFromFuture ? Emptied::state($this->now, $debt, State::expiresAt($state)) : $state;
+    }
+
+    /** When a bucket in this state is full, its debt paid. A debt that is forgiven by now counts for nothing. */
+    private function findFullAt(array $state): array
+    {
+        return match ($state[0]) {
+            State::FILLING => $this->limit->add([$state[1], $state[2]], [0, 0]),
+            State::RESERVED => Reserved::fullAt($this->limit, $state[1], $state[2]),
+            State::OVERDRAWN => $state[1] > $this->now ? [$state[1] + min($state[2], self::MAX_DEBT), 0] : [0, 0],
+            default => Emptied::fullAt($this->limit, $state[1], $state[2]),
         };
     }
 
-    private function take(int $cost): array
+    /** The state of a bucket with a debt that is forgiven at `forgivenAt`, and else paid at `fullAt`. */
+    private static function overdrawnUntil(array $fullAt, int $forgivenAt): array
     {
-        if ($cost === 0) {
-            return [$this->accept(), $this->state];
-        }
-        if ($cost > $this->limit->capacity) {
-            return $this->deny(Answer::NEVER);
-        }
+        $debt = self::toGrain(max(0, TokenBucket::ceil($fullAt) - $forgivenAt));
+        return [State::OVERDRAWN, $forgivenAt, min($debt, self::MAX_DEBT - self::GRAIN)];
+    }
+
+    /** Rounds a time up to a whole grain. */
+    private static function toGrain(int $ns): int { return intdiv($ns + self::GRAIN - 1, self::GRAIN) * self::GRAIN; }
+
+    protected function takeIfThere(int $cost): array
+    {
         $fullAt = $this->limit->add($this->fullAt, $this->limit->costInTime($cost));
         return $fullAt > $this->latest ? $this->deny($this->affordableAt($fullAt)) : $this->acceptUntil($fullAt, $cost);
     }
 
-    private function takeUpTo(Op $op): array
-    {
-        $there = max(0, $this->limit->tokensIn($this->available()) - $op->leave);
-        $cost = max(min($op->cost, $there), $op->least);
-        $needed = $this->take(Limit::sum($cost, $op->leave));
-        return $needed[0]->isAccepted ? $this->take($cost) : $needed;
-    }
-
-    /** The answer of `take`, with the level that the bucket keeps. */
-    private function peek(int $cost): array
-    {
-        [$taken] = $this->take($cost);
-        $answer = $this->accept();
-        return [$taken->isAccepted ? $answer : $answer->denied($taken->retryAt), $this->state];
-    }
-
-    private function check(): array
+    protected function check(): array
     {
         $fullAt = $this->limit->add($this->fullAt, $this->limit->interval);
         if ($fullAt <= $this->latest) {
@@ -73,13 +170,10 @@ final class Gcra extends Bucket
         return $this->deny($this->affordableAt($this->limit->add($this->fullAt, $this->limit->interval)));
     }
 
-    private function reserve(int $cost, int $maxWait): array
+    protected function reserve(int $cost, int $maxWait): array
     {
-        if ($cost === 0) {
-            return [$this->accept(), $this->state];
-        }
-        if ($cost > $this->limit->capacity) {
-            return $this->deny(Answer::NEVER);
+        if ($cost === 0 || $cost > $this->limit->capacity) {
+            return $this->take($cost);
         }
         $fullAt = $this->limit->add($this->fullAt, $this->limit->costInTime($cost));
         if ($fullAt <= $this->latest) {
@@ -98,7 +192,7 @@ final class Gcra extends Bucket
         return [$answer, $after ?? Reserved::state($this->limit, $fullAt, $this->latest, $this->ahead() ?? 0)];
     }
 
-    private function start(int $missing): array
+    protected function start(int $missing): array
     {
         if (State::expiresAt($this->state) > $this->now) {
             return $this->deny(State::expiresAt($this->state));
@@ -106,22 +200,22 @@ final class Gcra extends Bucket
         return $this->acceptUntil(min($this->limit->add([$this->now, 0], [$missing, 0]), $this->latest), 0);
     }
 
-    private function reset(): array
+    protected function reset(): Answer
     {
         $this->become(State::FULL);
-        return [$this->accept(), State::FULL];
+        return $this->accept();
     }
 
-    private function refund(int $tokens, ?int $expiry): array
+    protected function refund(int $cost, ?int $expiry): array
     {
-        $cost = $this->limit->costInTime($tokens);
+        $span = $this->limit->costInTime($cost);
         $stillMissing = $expiry === null ? null : max(0, $expiry - $this->now);
         if ($stillMissing === 0) {
             return $this->deny($this->now);
         }
         $floor = [$this->now, 0];
         // An expiry is rounded up, so less than a nanosecond is kept back.
-        [$back, $keptBack] = $stillMissing !== null && [$stillMissing, 0] < $cost ? [[$stillMissing, 0], 1] : [$cost, 0];
+        [$back, $keptBack] = $stillMissing !== null && [$stillMissing, 0] < $span ? [[$stillMissing, 0], 1] : [$span, 0];
         $fullAt = $this->limit->add($floor, $back) >= $this->fullAt
             ? $floor
             : $this->limit->add($this->limit->sub($this->fullAt, $back), [$keptBack, 0]);
@@ -137,7 +231,7 @@ final class Gcra extends Bucket
         return [$this->accept(), $this->state];
     }
 
-    private function settle(int $cost): array
+    protected function settle(int $cost, ?int $expiry): array
     {
         [$kind, $forgivenAt] = $this->state;
         [$before, $empty] = match (true) {

@@ -22,12 +22,18 @@ abstract class Limit
     /** What stands behind an identifier, so that no algorithm meets the state of another. */
     public const SUFFIX = '';
 
+    /** The limit at a moment in which its state is this. */
+    abstract protected function at(array $state, int $now, Op $op): Moment;
+
     /**
      * Applies an operation to a state.
      *
-     * Returns the answer, and the state to remember
+     * @return array{Answer, array} the answer, and the state to remember
      */
-    abstract public function apply(array $state, int $now, Op $op): array;
+    public function apply(array $state, int $now, Op $op): array
+    {
+        return Block::decide($state, $now, $op, $this->capacity()) ?? $this->at($state, $now, $op)->apply($state, $op);
+    }
 
     /** How much the limit allows at once: tokens or hits. */
     abstract public function capacity(): int;

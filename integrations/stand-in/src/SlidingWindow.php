@@ -26,6 +26,7 @@ final class SlidingWindow extends Limit
 
     public function capacity(): int { return $this->maxHits; }
     public function window(): int { return $this->interval; }
+    protected function at(array $state, int $now, Op $op): Moment { return new SlidingMoment($this, $state, $now, $op); }
 
     public function moreAfter(Answer $answer, int $leave): int
     {
@@ -37,98 +38,72 @@ final class SlidingWindow extends Limit
             default => $answer->retryAt - $answer->now,
         };
     }
+}
 
-    public function apply(array $state, int $now, Op $op): array
+/** A sliding window at a moment. */
+final class SlidingMoment extends Moment
+{
+    /** @var list<int> when each hit that has not left yet will leave, the earliest first */
+    private array $expiries;
+
+    public function __construct(private SlidingWindow $window, array $state, private int $now, Op $op)
     {
-        $blocked = Block::decide($state, $now, $op, $this->maxHits);
-        if ($blocked !== null) {
-            return $blocked;
-        }
-        $expiries = $state[0] === State::HITS ? array_slice($state, 1) : [];
-        // Other numbers may have taken the hits that a call is settled among.
-        $latest = $op->settles() ? PHP_INT_MAX : $now + $this->interval;
-        $isCorrected = $expiries !== [] && end($expiries) > $latest;
-        // When each hit that has not left yet will leave, the earliest first.
-        $expiries = array_map(
-            fn(int $time): int => min($time, $latest),
-            array_values(array_filter($expiries, fn(int $time): bool => $time > $now)),
-        );
-        $left = max(0, $this->maxHits - count($expiries));
-        $take = fn(int $cost): array => $this->take($expiries, $left, $now, $cost);
-        switch ($op->kind) {
-            case Op::TAKE:
-            case Op::RESERVE:
-                $decided = $take($op->cost);
-                break;
-            case Op::CHECK:
-                $decided = $take(1);
-                break;
-            case Op::TAKE_UP_TO:
-                $decided = Window::takeUpTo($op, $left, $take);
-                break;
-            case Op::PEEK:
-                [$taken] = $take($op->cost);
-                $answer = $this->answer($expiries, $now, 0);
-                $answer->isAccepted = $taken->isAccepted;
-                $answer->retryAt = $taken->retryAt;
-                return [$answer, $state];
-            case Op::REFUND:
-                $decided = $this->refund($expiries, $now, $op);
-                break;
-            case Op::SETTLE:
-                $decided = $take(min($op->cost, $left));
-                break;
-            case Op::START:
-                $decided = [$this->answer($expiries, $now, 0), null];
-                $decided[0]->isAccepted = false;
-                break;
-            default:
-                return [$this->answer([], $now, 0), State::FULL];
-        }
-        // Hits from the future are brought down to one interval from now.
-        [$answer, $after] = $decided;
-        $after ??= $isCorrected ? $expiries : null;
-        return [$answer, $after === null ? $state : ($after === [] ? State::FULL : [State::HITS, ...$after])];
+        $stored = $state[0] === State::HITS ? array_slice($state, 1) : [];
+        // Other numbers may have taken the hits that a call is settled among. Else those from the future leave one interval from now.
+        $latest = $op->settles() ? PHP_INT_MAX : $now + $window->window();
+        $in = array_filter($stored, static fn(int $time): bool => $time > $now);
+        $this->expiries = array_map(static fn(int $time): int => min($time, $latest), array_values($in));
+        $this->state = $stored !== [] && end($stored) > $latest ? self::keep($this->expiries) : $state;
     }
 
-    /** The answer to a call that takes this many hits. It is accepted. */
-    private function answer(array $expiries, int $now, int $taken): Answer
+    private static function keep(array $expiries): array { return $expiries === [] ? State::FULL : [State::HITS, ...$expiries]; }
+
+    protected function capacity(): int { return $this->window->capacity(); }
+    protected function left(): int { return max(0, $this->capacity() - count($this->expiries)); }
+    protected function accept(): Answer { return $this->answer($this->expiries); }
+
+    private function answer(array $expiries, int $taken = 0): Answer
     {
-        $expiresAt = $taken > 0 ? $now + $this->interval : ($expiries === [] ? $now : $expiries[count($expiries) - 1]);
-        $left = max(0, $this->maxHits - count($expiries) - $taken);
-        return new Answer(true, $now, min($expiries[0] ?? $expiresAt, $expiresAt), $expiresAt, [$left, 0], $taken);
+        $last = $expiries === [] ? $this->now : end($expiries);
+        $expiresAt = $taken > 0 ? $this->now + $this->window->window() : $last;
+        $left = max(0, $this->capacity() - count($expiries));
+        return new Answer(true, $this->now, min($expiries[0] ?? $expiresAt, $expiresAt), $expiresAt, [$left, 0], $taken);
     }
 
-    /** @return array{Answer, list<int>|null} the hits to remember; null if they stay as they are */
-    private function take(array $expiries, int $left, int $now, int $cost): array
+    protected function takeIfThere(int $cost): array
     {
-        if ($cost === 0) {
-            return [$this->answer($expiries, $now, 0), null];
-        }
-        if ($cost > $left) {
+        if ($cost > $this->left()) {
             // So many hits have to leave. There are enough: more than are left are asked for.
-            $retryAt = $cost > $this->maxHits ? Answer::NEVER : $expiries[count($expiries) + $cost - $this->maxHits - 1];
-            return [$this->answer($expiries, $now, 0)->denied($retryAt), null];
+            return $this->deny($this->expiries[count($this->expiries) + $cost - $this->capacity() - 1]);
         }
-        $answer = $this->answer($expiries, $now, $cost);
-        array_push($expiries, ...array_fill(0, $cost, $answer->expiresAt));
+        $expiries = [...$this->expiries, ...array_fill(0, $cost, $this->now + $this->window->window())];
         // Hits of a longer interval leave later.
         sort($expiries);
-        return [$answer, $expiries];
+        return [$this->answer($expiries, $cost), self::keep($expiries)];
     }
 
     /** Gives hits back: those that leave at the expiry, or without it the latest ones. */
-    private function refund(array $expiries, int $now, Op $op): array
+    protected function refund(int $cost, ?int $expiry): array
     {
-        $rest = $op->cost;
+        [$expiries, $rest] = [$this->expiries, $cost];
         for ($i = count($expiries) - 1; $i >= 0 && $rest > 0; $i--) {
-            if ($op->expiry === null || $expiries[$i] === $op->expiry) {
+            if ($expiry === null || $expiries[$i] === $expiry) {
                 array_splice($expiries, $i, 1);
                 $rest--;
             }
         }
-        $answer = $this->answer($expiries, $now, 0);
-        $answer->isAccepted = $op->expiry === null || $rest < $op->cost;
-        return [$answer, $rest < $op->cost ? $expiries : null];
+        $answer = $this->answer($expiries);
+        $answer->isAccepted = $expiry === null || $rest < $cost;
+        return [$answer, $rest < $cost ? self::keep($expiries) : $this->state];
     }
+
+    protected function settle(int $cost, ?int $expiry): array { return $this->take(min($cost, $this->left())); }
+
+    protected function start(int $missing): array
+    {
+        $answer = $this->accept();
+        return [$answer->denied($answer->retryAt), $this->state];
+    }
+
+    protected function reset(): Answer { return $this->answer([]); }
 }

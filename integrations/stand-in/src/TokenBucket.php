@@ -74,13 +74,7 @@ final class TokenBucket extends Limit
         return new self($capacity > 0 ? $capacity : throw new LimitError(LimitError::CAPACITY), [1, 0], 1);
     }
 
-    public function apply(array $state, int $now, Op $op): array
-    {
-        $decided = Block::decide($state, $now, $op, $this->capacity) ?? (new Gcra($this, $state, $now, $op))->apply($op);
-        // A peek leaves also a time from the future as it is.
-        return $op->kind === Op::PEEK ? [$decided[0], $state] : $decided;
-    }
-
+    protected function at(array $state, int $now, Op $op): Moment { return new Gcra($this, $state, $now, $op); }
     public function capacity(): int { return $this->capacity; }
     public function window(): int { return self::ceil($this->full); }
     public function remaining(Answer $answer): int { return $this->tokensIn($answer->available); }
