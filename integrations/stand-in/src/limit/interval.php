@@ -15,9 +15,8 @@ final class Interval
 {
     /** The most parts that a nanosecond is divided into. */
     private const MAX_PARTS = 1 << 30;
-    /** A wide number has two digits of this many bits, the higher one first. */
-    private const DIGIT_BITS = 60;
-    private const DIGIT = 1 << self::DIGIT_BITS;
+    /** Above this a sum of three rests may be larger than an int. */
+    private const MAX_DIVISOR = 1 << 61;
 
     /** The interval of a rate in tokens per second, finite and above zero. */
     public static function ofRate(float $rate): array
@@ -35,14 +34,15 @@ final class Interval
     {
         $ns = Limit::nearest($period * Limit::SECOND);
         [$seconds, $parts] = $ns >= 1 && $ns / Limit::SECOND === $period ? [(int) $ns, Limit::SECOND] : self::toFraction($period);
-        return self::ofRatio($seconds, $parts, $tokens);
+        // A period that no short fraction names, of many tokens: the float of their ratio is as near.
+        return self::ofRatio($seconds, $parts, $tokens) ?? self::ofRate($tokens / $period);
     }
 
     /**
      * The interval of `tokens` in `seconds / parts` seconds. Exact if the tokens, in lowest terms, are at most 2³⁰; else rounded up, by
-     * less than 10⁻⁹ of a nanosecond.
+     * less than 10⁻⁹ of a nanosecond. Null if the numbers are too large.
      */
-    private static function ofRatio(int $seconds, int $parts, int $tokens): array
+    private static function ofRatio(int $seconds, int $parts, int $tokens): ?array
     {
         $second = Limit::SECOND;
         // In lowest terms: seconds * second / (parts * tokens).
@@ -50,14 +50,16 @@ final class Interval
         self::cancel($seconds, $tokens);
         self::cancel($second, $parts);
         self::cancel($second, $tokens);
-        $ns = self::multiply($seconds, $second);
-        $divisor = self::multiply($parts, $tokens);
-        [$whole, $rest] = self::divide($ns, $divisor);
-        if ($divisor <= [0, self::MAX_PARTS]) {
-            return [[$whole, $rest[1]], $divisor[1]];
+        $divisor = $parts * $tokens;
+        if ($divisor > self::MAX_DIVISOR) {
+            return null;
         }
-        [$part, $left] = self::divideBits($rest, $divisor, 30);
-        $part += $left === [0, 0] ? 0 : 1;
+        [$whole, $rest] = self::divideProduct($seconds, $second, $divisor);
+        if ($divisor <= self::MAX_PARTS) {
+            return [[$whole, $rest], $divisor];
+        }
+        [$part, $left] = self::divideProduct($rest, self::MAX_PARTS, $divisor);
+        $part += $left > 0 ? 1 : 0;
         return [$part === self::MAX_PARTS ? [$whole + 1, 0] : [$whole, $part], self::MAX_PARTS];
     }
 
@@ -103,8 +105,8 @@ final class Interval
             // Both are below 1: the first term is 0, and their reciprocals change places.
             [$p0, $q0, $p, $q] = [1, 0, 0, 1];
             [$lowBelow, $highBelow] = [$high, $low];
-            [$lowWhole, [, $lowRest]] = self::divideBits([0, 1], [0, $lowBelow], $doublings);
-            [$highWhole, [, $highRest]] = self::divideBits([0, 1], [0, $highBelow], $doublings);
+            [$lowWhole, $lowRest] = self::divideProduct(1 << ($doublings - 30), 1 << 30, $lowBelow);
+            [$highWhole, $highRest] = self::divideProduct(1 << ($doublings - 30), 1 << 30, $highBelow);
         }
         while (true) {
             // The next term is the whole part as long as both bounds share it, and one more at the end.
@@ -127,47 +129,19 @@ final class Interval
         }
     }
 
-    /** The product of a number below 2⁵⁹ and one below 2³¹. */
-    private static function multiply(int $a, int $b): array
-    {
-        $high = ($a >> 30) * $b;
-        $low = (($high & ((1 << 30) - 1)) << 30) + (($a & ((1 << 30) - 1)) * $b);
-        return [($high >> 30) + ($low >> self::DIGIT_BITS), $low & (self::DIGIT - 1)];
-    }
-
-    /** @return array{int, array{int, int}} the quotient and the rest */
-    private static function divide(array $number, array $by): array
-    {
-        if ($number[0] === 0 && $by[0] === 0) {
-            return [intdiv($number[1], $by[1]), [0, $number[1] % $by[1]]];
-        }
-        [$quotient, $rest] = [0, [0, 0]];
-        foreach ($number as $digit) {
-            for ($bit = self::DIGIT_BITS - 1; $bit >= 0; $bit--) {
-                [$next, $rest] = self::divideBits([$rest[0], $rest[1]], $by, 1, ($digit >> $bit) & 1);
-                $quotient = (2 * $quotient) + $next;
-            }
-        }
-        return [$quotient, $rest];
-    }
-
     /**
-     * Divides a number, doubled so often, bit by bit. `$bit` is added to the last doubling.
+     * The quotient and the rest of a product, bit by bit.
      *
-     * @return array{int, array{int, int}} the quotient and the rest
+     * @param int $b at most 2³⁰
      */
-    private static function divideBits(array $rest, array $by, int $doublings, int $bit = 0): array
+    private static function divideProduct(int $a, int $b, int $by): array
     {
-        $quotient = 0;
-        for (; $doublings > 0; $doublings--) {
-            $low = (2 * $rest[1]) + ($doublings === 1 ? $bit : 0);
-            $rest = [(2 * $rest[0]) + ($low >> self::DIGIT_BITS), $low & (self::DIGIT - 1)];
-            $fits = $rest >= $by;
-            if ($fits) {
-                $borrow = $rest[1] < $by[1];
-                $rest = [$rest[0] - $by[0] - ($borrow ? 1 : 0), $rest[1] - $by[1] + ($borrow ? self::DIGIT : 0)];
-            }
-            $quotient = (2 * $quotient) + ($fits ? 1 : 0);
+        [$quotient, $rest] = [0, 0];
+        for ($bit = 30; $bit >= 0; $bit--) {
+            $part = ($b >> $bit) & 1 ? $a : 0;
+            $rest = (2 * $rest) + ($part % $by);
+            $quotient = (2 * $quotient) + intdiv($part, $by) + intdiv($rest, $by);
+            $rest %= $by;
         }
         return [$quotient, $rest];
     }
