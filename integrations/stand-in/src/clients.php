@@ -67,9 +67,9 @@ final class Clients
         }
         [$count, $interval] = [...explode('/', $terms, 2), null];
         $interval = $interval === null ? null : ltrim($interval);
-        $isRight = preg_match('/^[+-]?\d{1,18}$/D', rtrim($count)) && ($interval === null || Section::isNumber($interval));
-        $isRight || throw new Wrong(self::FORM, $number);
-        return [$client, $isQuoted, [(int) $count, $interval === null ? null : Section::number($interval)]];
+        $seconds = $interval === null ? null : Section::number($interval) ?? throw new Wrong(self::FORM, $number);
+        preg_match('/^[+-]?\d{1,18}$/D', rtrim($count)) || throw new Wrong(self::FORM, $number);
+        return [$client, $isQuoted, [(int) $count, $seconds]];
     }
 
     private function add(int $line, string $client, bool $isQuoted, array $terms): void

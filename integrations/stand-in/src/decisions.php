@@ -32,6 +32,9 @@ final class LimitDecision
 
     /** Whether a refund was made. */
     public function hasRefunded(): bool { return $this->answer->isAccepted && !$this->isDegraded && !$this->isExempt; }
+    public function isAccepted(): bool { return $this->answer->isAccepted; }
+    public function isCharged(): bool { return $this->answer->isAccepted && $this->answer->taken > 0; }
+    public function resetAfter(): float { return $this->answer->resetAfter(); }
     public function capacity(): int { return $this->limit->capacity(); }
     public function remaining(): int { return $this->limit->remaining($this->answer); }
 
@@ -149,28 +152,42 @@ final class DecisionValue extends Value
         return self::wrap(\TokenBucket\Decision::class, new self($asked, $denying));
     }
 
-    public function isAdmitted(): bool
+    /** What a method of each limit returns. */
+    private function each(string $method): array
     {
-        foreach ($this->asked as $limit) {
-            if (!$limit->isAdmitted()) {
-                return false;
-            }
-        }
-        return true;
+        return array_map(static fn(LimitDecision $limit): mixed => $limit->$method(), $this->asked);
+    }
+
+    private static function names(array $limits): array
+    {
+        return array_map(static fn(LimitDecision $limit): string => $limit->name(), array_values($limits));
+    }
+
+    private function denying(): array
+    {
+        return array_filter($this->denying ?? $this->asked, static fn(LimitDecision $limit): bool => !$limit->isAdmitted());
+    }
+
+    public function isAdmitted(): bool { return !in_array(false, $this->each('isAdmitted'), true); }
+    public function wouldDeny(): bool { return in_array(false, $this->each('isAccepted'), true); }
+    public function isDegraded(): bool { return in_array(true, array_column($this->asked, 'isDegraded'), true); }
+    public function tokens(): int { return $this->isAdmitted() ? min($this->each('tokens')) : 0; }
+    public function retryAfter(): float { return max($this->each('retryAfter')); }
+    public function resetAfter(): float { return max($this->each('resetAfter')); }
+
+    public function retryAfterSeconds(): ?int
+    {
+        $each = $this->each('retryAfterSeconds');
+        return in_array(null, $each, true) ? null : max($each);
     }
 
     /** The names of the limits that deny the call. */
-    public function deniedBy(): array
-    {
-        $denying = array_filter($this->denying ?? $this->asked, static fn(LimitDecision $limit): bool => !$limit->isAdmitted());
-        return array_values(array_map(static fn(LimitDecision $limit): string => $limit->name(), $denying));
-    }
+    public function deniedBy(): array { return self::names($this->denying()); }
 
     /** The names of the limits that the call has taken something of. */
     public function chargedTo(): array
     {
-        $isCharged = static fn(LimitDecision $limit): bool => $limit->answer->isAccepted && $limit->answer->taken > 0;
-        return array_values(array_map(static fn(LimitDecision $limit): string => $limit->name(), array_filter($this->asked, $isCharged)));
+        return self::names(array_filter($this->asked, static fn(LimitDecision $limit): bool => $limit->isCharged()));
     }
 
     /** The limits that hold for the client. */
@@ -182,55 +199,19 @@ final class DecisionValue extends Value
     /** The limit with the fewest tokens left, of those that hold for the client if any does. */
     public function strictest(): LimitDecision
     {
-        $holding = $this->holding();
-        $least = static fn(LimitDecision $a, LimitDecision $b): LimitDecision => $b->remaining() < $a->remaining() ? $b : $a;
-        return array_reduce($holding === [] ? [$this->asked[0]] : $holding, static fn(?LimitDecision $a, LimitDecision $b): LimitDecision => $a === null ? $b : $least($a, $b));
-    }
-
-    public function tokens(): int
-    {
-        $tokens = min(array_map(static fn(LimitDecision $limit): int => $limit->tokens(), $this->asked));
-        return $this->isAdmitted() ? $tokens : 0;
-    }
-
-    public function retryAfter(): float
-    {
-        return max(array_map(static fn(LimitDecision $limit): float => $limit->retryAfter(), $this->asked));
-    }
-
-    public function retryAfterSeconds(): ?int
-    {
-        $each = array_map(static fn(LimitDecision $limit): ?int => $limit->retryAfterSeconds(), $this->asked);
-        return in_array(null, $each, true) ? null : max($each);
-    }
-
-    public function resetAfter(): float
-    {
-        return max(array_map(static fn(LimitDecision $limit): float => $limit->answer->resetAfter(), $this->asked));
+        $limits = $this->holding() ?: [$this->asked[0]];
+        usort($limits, static fn(LimitDecision $a, LimitDecision $b): int => $a->remaining() <=> $b->remaining());
+        return $limits[0];
     }
 
     /** How long a reservation has to wait, in nanoseconds. */
-    public function wait(): int { return max(array_map(static fn(LimitDecision $limit): int => $limit->wait(), $this->asked)); }
+    public function wait(): int { return max($this->each('wait')); }
 
     /** What is left of that; no more than all, for a test may have frozen the clock or let it run since. */
     public function waitLeft(): int { return min(max(0, $this->readyAt - Clock::now()), $this->wait()); }
 
-    public function isDegraded(): bool
-    {
-        return in_array(true, array_map(static fn(LimitDecision $limit): bool => $limit->isDegraded, $this->asked), true);
-    }
-
-    public function wouldDeny(): bool
-    {
-        return in_array(false, array_map(static fn(LimitDecision $limit): bool => $limit->answer->isAccepted, $this->asked), true);
-    }
-
     /** Why the limits deny the call. */
-    public function problem(): int
-    {
-        $denying = array_filter($this->denying ?? $this->asked, static fn(LimitDecision $limit): bool => !$limit->isAdmitted());
-        return max(array_map(static fn(LimitDecision $limit): int => $limit->problem(), $denying));
-    }
+    public function problem(): int { return max(array_map(static fn(LimitDecision $limit): int => $limit->problem(), $this->denying())); }
 
     /** What a person is told of a denied call. */
     public function detail(): string
@@ -252,11 +233,11 @@ final class DecisionValue extends Value
         $inForce = LimitsFile::limitsInUse();
         $isFirst = $this->settleableBy === getmypid();
         $this->settleableBy = 0;
-        $isDone = false;
+        $done = [];
         foreach ($isFirst && $this->denying === null ? $this->asked : [] as $i => $limit) {
-            $isDone = $limit->settle(is_array($costs) ? $costs[$i] : $costs, $limit->inForce($inForce)) || $isDone;
+            $done[] = $limit->settle(is_array($costs) ? $costs[$i] : $costs, $limit->inForce($inForce));
         }
-        return $isDone;
+        return in_array(true, $done, true);
     }
 
     /** What JSON and var_dump() show. */
@@ -382,10 +363,7 @@ final class Decision implements \JsonSerializable
         return $this->value()->settle('settle', StandIn\SetValue::counts($tokens, 1, $limits));
     }
 
-    public function refund(): ?bool
-    {
-        return $this->value(func_num_args())->settle('refund', 0);
-    }
+    public function refund(): ?bool { return $this->value(func_num_args())->settle('refund', 0); }
 
     public function jsonSerialize(): array { return $this->value(func_num_args())->toArray(null); }
 }

@@ -59,10 +59,9 @@ final class NamedLimits
             !isset($limits[$section->name]) || throw new Wrong("[$section->name] must not be there twice", $section->line);
             $limits[$section->name] = $section;
         }
-        $likes = array_filter($limits, static fn(Section $section): bool => $section->like !== null);
-        $others = array_diff_key($limits, $likes);
-        foreach ($likes as $section) {
-            $section->become($others[$section->like] ?? null);
+        $others = array_filter($limits, static fn(Section $section): bool => $section->value('like') === null);
+        foreach (array_diff_key($limits, $others) as $section) {
+            $section->become($others);
         }
         foreach ($limits as $section) {
             $section->checkMembers($limits);

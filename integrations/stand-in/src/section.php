@@ -7,29 +7,29 @@ namespace TokenBucket\StandIn;
 /** A section of the file of limits: a limit, or a set of limits. */
 final class Section
 {
-    private const ALGORITHMS = ['token_bucket', 'leaky_bucket', 'fixed_window', 'sliding_window', 'calendar', 'concurrency'];
+    private const CLASSES = [
+        'token_bucket' => \TokenBucket::class, 'leaky_bucket' => \TokenBucket\LeakyBucket::class,
+        'fixed_window' => \TokenBucket\FixedWindow::class, 'sliding_window' => \TokenBucket\SlidingWindow::class,
+        'calendar' => \TokenBucket\CalendarWindow::class, 'concurrency' => \TokenBucket\ConcurrencyLimit::class,
+    ];
     private const KEYS = ['algorithm', 'limit', 'interval', 'unit', 'timezone', 'lifetime', 'storage'];
+    private const DEFAULTS = [
+        'algorithm' => 'token_bucket', 'limit' => 0, 'interval' => 0.0, 'timezone' => 'UTC', 'lifetime' => 60.0, 'storage' => null,
+        'except' => null, 'clients' => null,
+    ];
     private const MOST_MEMBERS = 16;
 
-    /** @var array<string, array{int, mixed}> the values, with their lines */
-    private array $given = [];
+    /** @var array<string, int> the lines of the keys */
+    private array $lines = [];
+    /** @var array<string, mixed> the values of the keys: except and clients are lists of clients that are treated differently */
+    private array $values = [];
 
     /** Whose buckets it has: its own name, or that of the limit it is like. */
     public string $key;
-    public string $algorithm = 'token_bucket';
     /** Null for a set and for a limit of how many run at once. */
     public ?Limit $limit = null;
     public ?Calendar $calendar = null;
-    public int $count = 0;
-    public float $interval = 0.0;
-    public float $lifetime = 60.0;
-    public ?string $storage = null;
-    public array $overrides = [];
     public int $leave = 0;
-    public ?string $like = null;
-    /** The clients that are treated differently: those of `except`, and those of `clients`. */
-    public ?Clients $except = null;
-    public ?Clients $clients = null;
     /** The names of a set's limits; of `all` or of `first`. */
     public ?array $members = null;
     public bool $isFirst = false;
@@ -48,18 +48,14 @@ final class Section
         $isSet = static fn(int $least): bool => count($words) >= $least && count($words) <= self::MOST_MEMBERS;
         [$isRight, $must, $parsed] = match ($key) {
             'algorithm' => [
-                in_array($value, self::ALGORITHMS, true),
+                isset(self::CLASSES[$value]),
                 'token_bucket, leaky_bucket, fixed_window, sliding_window, calendar or concurrency',
                 $value,
             ],
             'limit' => [preg_match('/^[+-]?\d+$/D', $value) && is_int(0 + $value), 'a whole number', (int) $value],
-            'interval', 'lifetime' => [self::isNumber($value), 'a number', self::number($value)],
+            'interval', 'lifetime' => [self::number($value) !== null, 'a number', self::number($value)],
             'unit' => [Calendar::isUnit($value), Calendar::UNITS, $value],
-            'timezone' => [
-                Calendar::find('day', $value) !== null,
-                'a time zone that PHP knows, such as Europe/Berlin',
-                $value,
-            ],
+            'timezone' => [Calendar::find('day', $value) !== null, 'a time zone that PHP knows, such as Europe/Berlin', $value],
             'storage' => [self::checkStorage($line, $value), '', $value],
             'all' => [$isSet(1), 'the names of 1 to 16 limits, with spaces between', $words],
             'first' => [$isSet(2), 'the names of 2 to 16 limits, with spaces between', $words],
@@ -70,13 +66,18 @@ final class Section
             default => self::setting($line, $key, $value),
         };
         $isRight || throw new Wrong("$key must be $must", $line);
-        isset($this->given[$key]) && throw new Wrong("$key must not be there twice: it is in line {$this->given[$key][0]}, too", $line);
-        $this->given[$key] = [$line, $parsed];
+        isset($this->lines[$key]) && throw new Wrong("$key must not be there twice: it is in line {$this->lines[$key]}, too", $line);
+        [$this->lines[$key], $this->values[$key]] = [$line, $parsed];
     }
 
-    public static function isNumber(string $text): bool
+    /** A number as programs write it; null if it is none. No limit has an infinite one. */
+    public static function number(string $text): ?float
     {
-        return preg_match('/^[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf(inity)?|nan)$/Di', $text) === 1;
+        return match (1) {
+            preg_match('/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/Di', $text) => (float) $text,
+            preg_match('/^[+-]?(inf(inity)?|nan)$/Di', $text) => NAN,
+            default => null,
+        };
     }
 
     private static function readClients(int $line, string $path): Clients
@@ -86,16 +87,6 @@ final class Section
         } catch (Wrong $wrong) {
             throw new Wrong("clients: {$wrong->getMessage()}", $line);
         }
-    }
-
-    public static function number(string $text): float
-    {
-        $sign = str_starts_with($text, '-') ? -1.0 : 1.0;
-        return match (strtolower(ltrim($text, '+-'))) {
-            'inf', 'infinity' => $sign * INF,
-            'nan' => NAN,
-            default => (float) $text,
-        };
     }
 
     private static function checkStorage(int $line, string $dsn): bool
@@ -119,115 +110,92 @@ final class Section
         return [$must === null, $must, $parsed];
     }
 
-    private function value(string $key): mixed { return $this->given[$key][1] ?? null; }
+    public function value(string $key): mixed { return $this->values[$key] ?? self::DEFAULTS[$key] ?? null; }
 
     /** @throws Wrong in the line of this key, or of the section */
-    private function fail(?string $key, string $message): never { throw new Wrong($message, $this->given[$key][0] ?? $this->line); }
+    private function fail(string $key, string $message): never { throw new Wrong($message, $this->lines[$key] ?? $this->line); }
 
     /** Makes the limit of what was set. */
     public function finish(): void
     {
-        $others = array_diff_key($this->given, ['leave' => 0, 'like' => 0]);
         $this->leave = $this->value('leave') ?? 0;
-        $this->like = $this->value('like');
-        if ($this->like !== null) {
-            $others === [] || $this->fail('like', 'like must stand alone, or with leave: the other limit has the other keys');
+        if (isset($this->lines['like'])) {
+            $isAlone = array_diff_key($this->lines, ['leave' => 0, 'like' => 0]) === [];
+            $isAlone || $this->fail('like', 'like must stand alone, or with leave: the other limit has the other keys');
             return;
         }
-        [$this->storage, $this->except, $this->clients] = [$this->value('storage'), $this->value('except'), $this->value('clients')];
-        foreach (Settings::OF_SECTION as $name) {
-            $this->overrides += isset($this->given[$name]) ? [$name => $this->value($name)] : [];
-        }
         foreach (['all', 'first'] as $kind) {
-            if (isset($this->given[$kind])) {
-                count($this->given) === 1 || $this->fail($kind, "$kind must stand alone: its limits have the other keys");
+            if (isset($this->lines[$kind])) {
+                count($this->lines) === 1 || $this->fail($kind, "$kind must stand alone: its limits have the other keys");
                 [$this->members, $this->isFirst] = [$this->value($kind), $kind === 'first'];
                 return;
             }
         }
-        $this->algorithm = $this->value('algorithm') ?? 'token_bucket';
-        $this->count = $this->value('limit') ?? 0;
-        $this->interval = $this->value('interval') ?? 0.0;
-        $ofCalendar = array_intersect_key($this->given, ['unit' => 0, 'timezone' => 0]);
-        match (true) {
-            $this->algorithm === 'calendar' => $this->makeCalendar(),
-            $ofCalendar !== [] => $this->fail(isset($this->given['unit']) ? 'unit' : 'timezone', 'unit and timezone are for algorithm = calendar'),
-            $this->algorithm === 'concurrency' => $this->makeConcurrency(),
-            default => $this->makeLimit(),
+        [$needed, $refused, $else] = match ($this->value('algorithm')) {
+            'calendar' => [
+                ['limit', 'unit'],
+                ['interval', 'lifetime'],
+                'a limit of the calendar must have limit and unit, and no interval or lifetime',
+            ],
+            'concurrency' => [['limit'], ['interval'], 'a limit of how many run at once must have limit, and no interval'],
+            default => [['limit', 'interval'], [], "[$this->name] must have limit and interval, or all, or first, or like"],
         };
-        foreach ($this->clients?->extremes() ?? [] as [$line, $count, $interval]) {
+        foreach ($this->value('algorithm') === 'calendar' ? [] : ['unit', 'timezone'] as $key) {
+            isset($this->lines[$key]) && $this->fail($key, 'unit and timezone are for algorithm = calendar');
+        }
+        $given = array_keys($this->lines);
+        if (array_diff($needed, $given) !== [] || array_intersect($refused, $given) !== []) {
+            $this->fail('', $else);
+        }
+        if (isset($this->lines['lifetime']) && $this->value('algorithm') !== 'concurrency') {
+            $this->fail('lifetime', 'lifetime is for algorithm = concurrency');
+        }
+        $this->make();
+        foreach ($this->value('clients')?->extremes() ?? [] as [$line, $count, $interval]) {
             try {
                 $this->withNumbers($count, $interval);
             } catch (Wrong $wrong) {
-                $this->fail('clients', "clients: {$this->clients->path}: line $line: {$wrong->what}");
+                $this->fail('clients', "clients: {$this->value('clients')->path}: line $line: {$wrong->what}");
             }
         }
     }
 
-    /** Whether it has all of some keys and none of others. */
-    private function has(array $keys, array $not): bool
+    private function make(): void
     {
-        return array_diff($keys, array_keys($this->given)) === [] && array_intersect($not, array_keys($this->given)) === [];
-    }
-
-    private function makeCalendar(): void
-    {
-        $this->has(['limit', 'unit'], ['interval', 'lifetime'])
-            || $this->fail(null, 'a limit of the calendar must have limit and unit, and no interval or lifetime');
-        $this->limit = $this->make('', $this->maker());
-        $this->calendar = Calendar::find($this->value('unit'), $this->value('timezone') ?? 'UTC');
-    }
-
-    private function makeConcurrency(): void
-    {
-        $this->has(['limit'], ['interval']) || $this->fail(null, 'a limit of how many run at once must have limit, and no interval');
-        $this->lifetime = $this->value('lifetime') ?? 60.0;
+        $isConcurrency = $this->value('algorithm') === 'concurrency';
         try {
-            PermitsValue::check($this->count, $this->lifetime);
+            if ($isConcurrency) {
+                PermitsValue::check($this->value('limit'), $this->value('lifetime'));
+            } else {
+                $this->limit = Limit::of($this->className(), $this->value('limit'), $this->value('interval'));
+            }
         } catch (LimitError $e) {
-            $key = $e->isOfCount() ? 'limit' : 'lifetime';
-            $this->fail($key, "$key {$e->getMessage()}");
+            $key = $e->isOfCount() ? 'limit' : ($isConcurrency ? 'lifetime' : 'interval');
+            $this->fail($key, "$key {$e->ofInterval('limit')}");
         }
+        $this->calendar = isset($this->values['unit']) ? Calendar::find($this->value('unit'), $this->value('timezone')) : null;
     }
 
-    private function makeLimit(): void
+    /** The section with the numbers of one client. */
+    private function withNumbers(int $count, ?float $interval): self
     {
-        $this->has(['limit', 'interval'], []) || $this->fail(null, "[$this->name] must have limit and interval, or all, or first, or like");
-        isset($this->given['lifetime']) && $this->fail('lifetime', 'lifetime is for algorithm = concurrency');
-        $this->limit = $this->make('interval', $this->maker());
-    }
-
-    private function maker(): callable
-    {
-        return match ($this->algorithm) {
-            'calendar' => static fn(int $count): Limit => new CalendarWindow($count),
-            'fixed_window' => static fn(int $count, float $interval): Limit => new FixedWindow($count, $interval),
-            'sliding_window' => static fn(int $count, float $interval): Limit => new SlidingWindow($count, $interval),
-            default => TokenBucket::perPeriod(...),
-        };
-    }
-
-    private function make(string $time, callable $make): Limit
-    {
-        try {
-            return $make($this->count, $this->interval);
-        } catch (LimitError $e) {
-            $message = $e->getMessage() === LimitError::RATE_TOO_HIGH
-                ? 'must be at least one nanosecond for each unit of limit'
-                : LimitError::INTERVAL;
-            $e->isOfCount() ? $this->fail('limit', "limit {$e->getMessage()}") : $this->fail($time, "$time $message");
+        if ($interval !== null && in_array($this->value('algorithm'), ['calendar', 'concurrency'], true)) {
+            throw new Wrong('must be client = limit: this algorithm has no interval');
         }
+        $own = clone $this;
+        $own->values = ['limit' => $count, 'interval' => $interval ?? $this->value('interval')] + $this->values;
+        $own->make();
+        return $own;
     }
 
-    /** Takes the buckets and numbers of another limit of the file. */
-    public function become(?self $other): void
+    /** Takes the buckets and numbers of the limit that it is like, of these others. */
+    public function become(array $others): void
     {
+        $other = $others[$this->value('like')] ?? null;
         if ($other === null || $other->members !== null) {
-            $this->fail('like', 'like must name a limit of this file, and [' . Text::cut($this->like) . '] is none');
+            $this->fail('like', 'like must name a limit of this file, and [' . Text::cut($this->value('like')) . '] is none');
         }
-        foreach (['key', 'algorithm', 'limit', 'calendar', 'count', 'interval', 'lifetime', 'storage', 'overrides', 'except', 'clients'] as $name) {
-            $this->$name = $other->$name;
-        }
+        [$this->key, $this->limit, $this->calendar, $this->values] = [$other->key, $other->limit, $other->calendar, $other->values];
     }
 
     /** Every limit of a set must be there, and be no set itself. */
@@ -240,7 +208,7 @@ final class Section
             $wrong = match (true) {
                 $member === null => 'limits of this file, and [' . Text::cut($name) . '] is not there',
                 $member->members !== null => "limits, and [$name] is a set itself",
-                $member->algorithm === 'concurrency' => "other limits, and [$name] is one of how many run at once",
+                $member->value('algorithm') === 'concurrency' => "other limits, and [$name] is one of how many run at once",
                 count(array_keys($this->members, $name, true)) > 1 => "each limit once, and $name is there twice",
                 default => null,
             };
@@ -251,50 +219,33 @@ final class Section
         }
     }
 
-    /** The section with the numbers of one client. */
-    private function withNumbers(int $count, ?float $interval): self
-    {
-        $own = clone $this;
-        [$own->count, $own->interval, $own->given] = [$count, $interval ?? $this->interval, []];
-        if ($interval !== null && in_array($this->algorithm, ['calendar', 'concurrency'], true)) {
-            throw new Wrong('must be client = limit: this algorithm has no interval');
-        }
-        if ($this->algorithm === 'concurrency') {
-            $count >= 1 && $count <= Limit::MAX_PERMITS || throw new Wrong('limit ' . LimitError::PERMITS);
-        } else {
-            $own->limit = $own->make('interval', $own->maker());
-        }
-        return $own;
-    }
-
     /** The terms of a client, the file that says so, and the line; null if the client is limited as others are. */
     public function terms(string $client): ?array
     {
-        [$except, $own] = [$this->except?->find($client), $this->clients?->find($client)];
+        [$except, $own] = [$this->value('except')?->find($client), $this->value('clients')?->find($client)];
         $isOwn = $own !== null && ($except === null || $own[0] > $except[0]);
         $found = $isOwn ? $own : $except;
-        return $found === null ? null : [$isOwn ? $this->clients->path : null, ...$found[1]];
+        return $found === null ? null : [$isOwn ? $this->value('clients')->path : null, ...$found[1]];
     }
 
     /** The section for a client, and whether the client is exempt. */
     public function forClient(string $client): array
     {
-        [, , $count, $interval] = $this->terms($client) ?? [null, null, $this->count, null];
-        return [$count === null || $count === $this->count && $interval === null ? $this : $this->withNumbers($count, $interval), $count === null];
+        $terms = $this->terms($client);
+        [, , $count, $interval] = $terms ?? [null, null, null, null];
+        return [$count === null ? $this : $this->withNumbers($count, $interval), $terms !== null && $count === null];
     }
 
     /** A limit must be able to leave as much as it has to, also that of a client with other numbers. */
     public function checkLeave(): void
     {
-        if ($this->leave === 0 || $this->members !== null) {
-            return;
-        }
-        $fewest = [$this->count, null];
-        foreach ($this->clients?->extremes() ?? [] as [$line, $count]) {
+        $fewest = [$this->value('limit'), null];
+        foreach ($this->value('clients')?->extremes() ?? [] as [$line, $count]) {
             $fewest = $count < $fewest[0] ? [$count, $line] : $fewest;
         }
-        $whose = $fewest[1] === null ? '' : ", which {$this->clients->path}: line $fewest[1] sets to $fewest[0]";
-        if ($fewest[0] <= $this->leave) {
+        [$count, $line] = $fewest;
+        $whose = $line === null ? '' : ", which {$this->value('clients')->path}: line $line sets to $count";
+        if ($this->leave > 0 && $this->members === null && $count <= $this->leave) {
             throw new Wrong("[$this->name] must leave less than its limit$whose: leave is $this->leave", $this->line);
         }
     }
@@ -302,7 +253,9 @@ final class Section
     /** The limiter on the section's storage. */
     public function limiter(): Limiter
     {
-        return $this->storage === null ? Limiter::ofDirective($this->overrides) : Limiter::on($this->storage, $this->overrides);
+        $overrides = array_intersect_key($this->values, array_flip(Settings::OF_SECTION));
+        $storage = $this->value('storage');
+        return $storage === null ? Limiter::ofDirective($overrides) : Limiter::on($storage, $overrides);
     }
 
     /** The identifier of a client: the name and the client. */
@@ -316,32 +269,24 @@ final class Section
     public function limiterValue(string $client): LimiterValue
     {
         [$own, $isExempt] = $this->forClient($client);
-        return $own->valueOf($client, $isExempt);
-    }
-
-    private function valueOf(string $client, bool $isExempt): LimiterValue
-    {
-        $arguments = match (true) {
-            $this->calendar !== null => ['limit' => $this->count, 'unit' => $this->calendar->unit, 'timezone' => $this->calendar->zone->getName()],
-            $this->algorithm === 'token_bucket' => [
-                'bucket_capacity' => $this->count,
-                'tokens_per_second' => $this->count / $this->interval,
-            ],
-            default => ['limit' => $this->count, 'interval' => $this->interval],
+        [$count, $interval] = [$own->value('limit'), $own->value('interval')];
+        $arguments = match ($this->value('algorithm')) {
+            'calendar' => ['limit' => $count, 'unit' => $own->calendar->unit, 'timezone' => $own->calendar->zone->getName()],
+            'token_bucket' => ['bucket_capacity' => $count, 'tokens_per_second' => $count / $interval],
+            default => ['limit' => $count, 'interval' => $interval],
         };
         $identifier = $this->identifier($client);
-        return new LimiterValue($this->limiter(), $identifier, $this->limit, $arguments, $this->name, $this->leave, $this->calendar, $isExempt);
+        return new LimiterValue($this->limiter(), $identifier, $own->limit, $arguments, $this->name, $this->leave, $own->calendar, $isExempt);
+    }
+
+    /** What the ConcurrencyLimit of a client carries. */
+    public function permitsValue(string $client): PermitsValue
+    {
+        [$own, $isExempt] = $this->forClient($client);
+        $identifier = $this->identifier($client);
+        return new PermitsValue($this->limiter(), $identifier, $own->value('limit'), $this->value('lifetime'), $this->leave, $isExempt);
     }
 
     /** The class of its limiters. */
-    public function className(): string
-    {
-        return match ($this->algorithm) {
-            'leaky_bucket' => \TokenBucket\LeakyBucket::class,
-            'fixed_window' => \TokenBucket\FixedWindow::class,
-            'sliding_window' => \TokenBucket\SlidingWindow::class,
-            'calendar' => \TokenBucket\CalendarWindow::class,
-            default => \TokenBucket::class,
-        };
-    }
+    public function className(): string { return self::CLASSES[$this->value('algorithm')]; }
 }
