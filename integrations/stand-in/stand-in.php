@@ -43,7 +43,7 @@ spl_autoload_register(static function (string $class): void {
         'section' => ['StandIn\Section'],
         'clients' => ['StandIn\Clients'],
         'limiter' => ['StandIn\Limiter'],
-        'stores' => ['StandIn\Shelf', 'StandIn\ArrayStore', 'StandIn\FileStore', 'StandIn\FileShelf', 'StandIn\Transaction'],
+        'stores' => ['StandIn\ArrayStore', 'StandIn\FileStore', 'StandIn\FileShelf', 'StandIn\Transaction'],
         'limit/limit' => ['StandIn\Limit', 'StandIn\Moment'],
         'limit/op' => ['StandIn\Op', 'StandIn\Answer', 'StandIn\State', 'StandIn\Block'],
         'limit/token_bucket' => ['StandIn\TokenBucket'],

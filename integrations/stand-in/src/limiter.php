@@ -7,11 +7,6 @@ namespace TokenBucket\StandIn;
 /** A store with all that applies to every key in it. */
 final class Limiter
 {
-    /** The most limiters that are kept: a program may make up DSNs without end. */
-    private const MOST = 256;
-
-    /** @var array<string, self> */
-    private static array $limiters = [];
     /** @var array<string, ArrayStore|FileStore> */
     private static array $stores = [];
 
@@ -52,19 +47,11 @@ final class Limiter
     /** What a section of the file of limits overrides counts more than the directives, and what the DSN says more than both. */
     public static function on(string $dsn, array $overrides = []): self
     {
-        $key = serialize([$dsn, $overrides, Settings::get('prefix'), Settings::get('enforce'), Settings::get('shm_path')]);
-        return self::$limiters[$key] ?? self::make($key, $dsn, $overrides);
-    }
-
-    private static function make(string $key, string $dsn, array $overrides): self
-    {
         $parsed = Dsn::parse($dsn);
-        $identity = $parsed->scheme === 'array' ? 'array:' : Settings::get('shm_path') . "\0$parsed->name";
-        $store = self::$stores[$identity] ??= $parsed->scheme === 'array' ? new ArrayStore() : new FileStore($parsed->name);
-        if (count(self::$limiters) >= self::MOST) {
-            self::$limiters = [];
-        }
-        return self::$limiters[$key] = self::with($store, $parsed, $overrides);
+        $isArray = $parsed->scheme === 'array';
+        $store = $isArray ? 'array:' : Settings::get('shm_path') . "\0$parsed->name";
+        self::$stores[$store] ??= $isArray ? new ArrayStore() : new FileStore($parsed->name);
+        return self::with(self::$stores[$store], $parsed, $overrides);
     }
 
     public static function with(ArrayStore|FileStore $store, Dsn $dsn, array $overrides = []): self

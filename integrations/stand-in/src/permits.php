@@ -44,7 +44,7 @@ final class PermitsValue extends Value
         $id = 'p' . bin2hex(random_bytes(8));
         $max = max(0, $this->limit - max($leave, $this->leave));
         $file = null;
-        $taken = !$this->isExempt && $this->ask(false, function (array &$held, int $now, Shelf $shelf) use ($id, $max, &$file): bool {
+        $taken = !$this->isExempt && $this->ask(false, function (array &$held, int $now, object $shelf) use ($id, $max, &$file): bool {
             $held = count($held) < $max ? $held : self::withoutFree($held, $shelf);
             if (count($held) >= $max) {
                 return false;
@@ -62,7 +62,7 @@ final class PermitsValue extends Value
 
     public function active(): int
     {
-        return $this->isExempt ? 0 : $this->ask(0, static function (array &$held, int $now, Shelf $shelf): int {
+        return $this->isExempt ? 0 : $this->ask(0, static function (array &$held, int $now, object $shelf): int {
             $held = self::withoutFree($held, $shelf);
             return count($held);
         });
@@ -70,7 +70,7 @@ final class PermitsValue extends Value
 
     public function reset(): void
     {
-        $this->isExempt || $this->ask(null, static function (array &$held, int $now, Shelf $shelf): void {
+        $this->isExempt || $this->ask(null, static function (array &$held, int $now, object $shelf): void {
             array_map($shelf->forget(...), array_keys($held));
             $held = [];
         });
@@ -95,7 +95,7 @@ final class PermitsValue extends Value
             fclose($file);
         }
         try {
-            $this->ask(null, static function (array &$held, int $now, Shelf $shelf) use ($id): void {
+            $this->ask(null, static function (array &$held, int $now, object $shelf) use ($id): void {
                 unset($held[$id]);
                 $shelf->forget($id);
             });
@@ -105,7 +105,7 @@ final class PermitsValue extends Value
     }
 
     /** Those that are held without the permits of processes that have ended. */
-    private static function withoutFree(array $held, Shelf $shelf): array
+    private static function withoutFree(array $held, object $shelf): array
     {
         $all = array_keys($held);
         $free = array_filter($all, static fn(string $id): bool => !$shelf->isHeld($id));
@@ -117,7 +117,7 @@ final class PermitsValue extends Value
     /**
      * Asks the store. In a dry run, which fails no call, `$other` is the answer in the place of an error.
      *
-     * @param callable(array<string, int>, int, Shelf): mixed $decide changes when the lifetime of each permit ends, by its id
+     * @param callable(array<string, int>, int, ArrayStore|FileShelf): mixed $decide changes when the lifetime of each permit ends, by its id
      */
     private function ask(mixed $other, callable $decide): mixed
     {

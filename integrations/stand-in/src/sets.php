@@ -137,18 +137,11 @@ trait SetMethods
 {
     use CarriesValue;
 
-    public function reset(): void
-    {
-        $this->value(func_num_args())->changeEach('reset', static fn(): Op => new Op(Op::RESET));
-    }
+    public function reset(): void { $this->value(func_num_args())->changeEach('reset', static fn(): Op => new Op(Op::RESET)); }
 
     public function block(float $seconds): void
     {
-        try {
-            $duration = Limit::duration($seconds);
-        } catch (LimitError $e) {
-            throw Thrown::value(1, $e->getMessage());
-        }
+        $duration = Thrown::unlessDuration($seconds);
         $this->value(func_num_args(), 1)->changeEach('block', static fn(): Op => new Op(Op::BLOCK, time: $duration));
         Mistake::warnOfMilliseconds('$seconds', $seconds);
     }
@@ -162,32 +155,23 @@ final class Compound implements Limiter
 
     public function __construct(Limiter ...$limiters) { $this->value = StandIn\SetValue::ofArguments($limiters, true); }
 
-    public function consume(int|array $token_count = 1): bool
-    {
-        func_num_args() > 1 && StandIn\Thrown::tooMany(func_num_args());
-        $each = $this->ask('consume', $token_count, 0, false);
-        return array_filter($each, static fn(StandIn\LimitDecision $limit): bool => !$limit->isAdmitted()) === [];
-    }
+    public function consume(int|array $token_count = 1): bool { return $this->ask(func_num_args(), 'consume', $token_count)->isAccepted(); }
 
     #[\NoDiscard]
     public function attempt(int|array $tokens = 1, int|array $leave = 0): Decision
     {
-        func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
-        return StandIn\DecisionValue::decision($this->ask('attempt', $tokens, $leave, false));
+        return $this->ask(func_num_args(), 'attempt', $tokens, $leave);
     }
 
-    public function peek(int|array $tokens = 1, int|array $leave = 0): Decision
-    {
-        func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
-        return StandIn\DecisionValue::decision($this->ask('peek', $tokens, $leave, true));
-    }
+    public function peek(int|array $tokens = 1, int|array $leave = 0): Decision { return $this->ask(func_num_args(), 'peek', $tokens, $leave); }
 
     /** Takes from all limits if all of them have enough, or looks at them. */
-    private function ask(string $method, int|array $tokens, int|array $leave, bool $isPeek): array
+    private function ask(int $given, string $method, int|array $tokens, int|array $leave = 0): Decision
     {
-        $parts = $this->value()->parts;
+        $parts = $this->value($given, $method === 'consume' ? 1 : 2)->parts;
         $costs = StandIn\SetValue::counts($tokens, 1, count($parts));
         $leaves = StandIn\SetValue::counts($leave, 2, count($parts));
+        $isPeek = $method === 'peek';
         $asked = $calls = [];
         foreach ($parts as $i => $part) {
             $asked[] = $isPeek ? new StandIn\Op(StandIn\Op::PEEK, $costs[$i]) : StandIn\Op::take($costs[$i]);
@@ -199,7 +183,7 @@ final class Compound implements Limiter
         foreach ($parts as $i => $part) {
             $decisions[] = $part->decision($answers[$i] ?? null, $calls[$i][2], $asked[$i]);
         }
-        return $decisions;
+        return StandIn\DecisionValue::decision($decisions);
     }
 
     public function refund(int|array $tokens = 1): bool
@@ -214,41 +198,26 @@ final class FirstOf implements Limiter
 {
     use StandIn\SetMethods;
 
-    public function __construct(Limiter ...$limiters)
-    {
-        $this->value = StandIn\SetValue::ofArguments($limiters, false);
-    }
+    public function __construct(Limiter ...$limiters) { $this->value = StandIn\SetValue::ofArguments($limiters, false); }
 
-    public function consume(int $token_count = 1): bool
-    {
-        func_num_args() > 1 && StandIn\Thrown::tooMany(func_num_args());
-        return $this->ask('consume', StandIn\Thrown::unlessCount($token_count), 0, false)->isAccepted();
-    }
+    public function consume(int $token_count = 1): bool { return $this->ask(func_num_args(), 'consume', $token_count)->isAccepted(); }
 
     #[\NoDiscard]
-    public function attempt(int $tokens = 1, int $leave = 0): Decision
-    {
-        func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
-        return $this->ask('attempt', StandIn\Thrown::unlessCount($tokens), StandIn\Thrown::unlessCount($leave, 2), false);
-    }
-
-    public function peek(int $tokens = 1, int $leave = 0): Decision
-    {
-        func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
-        return $this->ask('peek', StandIn\Thrown::unlessCount($tokens), StandIn\Thrown::unlessCount($leave, 2), true);
-    }
+    public function attempt(int $tokens = 1, int $leave = 0): Decision { return $this->ask(func_num_args(), 'attempt', $tokens, $leave); }
+    public function peek(int $tokens = 1, int $leave = 0): Decision { return $this->ask(func_num_args(), 'peek', $tokens, $leave); }
 
     /** Asks one limit after the other, until one accepts; if none does, one in a dry run lets the call go on. */
-    private function ask(string $method, int $cost, int $leave, bool $isPeek): Decision
+    private function ask(int $given, string $method, int $cost, int $leave = 0): Decision
     {
-        $value = $this->value();
+        $value = $this->value($given, $method === 'consume' ? 1 : 2);
+        StandIn\Thrown::unlessCount($cost);
+        StandIn\Thrown::unlessCount($leave, 2);
         $each = [];
-        $op = $isPeek ? new StandIn\Op(StandIn\Op::PEEK, $cost) : StandIn\Op::take($cost);
+        $op = $method === 'peek' ? new StandIn\Op(StandIn\Op::PEEK, $cost) : StandIn\Op::take($cost);
         foreach ($value->parts as $i => $part) {
             $each[$i] = $part->decide($method, $op, $leave);
-            $isTold = !$each[$i]->isDegraded;
-            if ($isTold && $each[$i]->answer->isAccepted) {
-                $value->charged = $each[$i]->answer->taken > 0 ? $i : $value->charged;
+            if ($each[$i]->isAccepted() && !$each[$i]->isDegraded) {
+                $value->charged = $each[$i]->isCharged() ? $i : $value->charged;
                 return StandIn\DecisionValue::decision([$each[$i]]);
             }
         }

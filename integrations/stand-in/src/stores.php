@@ -4,43 +4,8 @@ declare(strict_types=1);
 
 namespace TokenBucket\StandIn;
 
-/** A part of a store's states, which one process changes at a time. */
-interface Shelf
-{
-    /** Names the shelf among all: in the order of the names a call opens them, so that no two calls wait for each other. */
-    public function name(): string;
-
-    /** Waits until no other process has the shelf open, and reads it. */
-    public function open(): void;
-
-    /** The state of a key, '' if there is none. */
-    public function find(string $key): string;
-
-    /** Changes the state of a key. It may be forgotten from `expiresAt` on. */
-    public function put(string $key, string $state, int $expiresAt): void;
-
-    /** Writes what was changed beside the shelf. */
-    public function prepare(int $now): void;
-
-    /** Puts what was written in its place. */
-    public function publish(): void;
-    public function close(): void;
-
-    /** What shows, while it lives, that this process holds a permit; null if nothing has to. */
-    public function hold(string $permit): mixed;
-
-    /** Whether the process that took a permit still holds it, as far as can be told. */
-    public function isHeld(string $permit): bool;
-
-    /** Removes what has shown that a permit is held. */
-    public function forget(string $permit): void;
-
-    /** Removes what killed processes have left of their permits. */
-    public function tidy(): void;
-}
-
-/** States in the memory of this process. It is its one shelf. */
-final class ArrayStore implements Shelf
+/** States in the memory of this process. It is its one shelf, with the methods of a FileShelf. */
+final class ArrayStore
 {
     private const SWEEP_AT = 1_024;
 
@@ -49,7 +14,7 @@ final class ArrayStore implements Shelf
     private int $sweepAt = self::SWEEP_AT;
     private bool $isOpen = false;
 
-    public function shelf(string $key): Shelf { return $this; }
+    public function shelf(string $key): self { return $this; }
     public function name(): string { return spl_object_hash($this); }
     public function open(): void { $this->isOpen = $this->isOpen ? throw new Doubt() : true; }
     public function close(): void { $this->isOpen = false; }
@@ -82,7 +47,7 @@ final class FileStore
 
     public function __construct(private string $name) {}
 
-    public function shelf(string $key): Shelf
+    public function shelf(string $key): FileShelf
     {
         $part = substr(self::hash($key), 0, 2);
         return $this->shelves[$part] ??= new FileShelf($this, $part);
@@ -159,7 +124,7 @@ final class FileStore
  *
  * A line is the hash of a key, when its state expires, and the state. The first line tells at which size the expired ones are removed.
  */
-final class FileShelf implements Shelf
+final class FileShelf
 {
     private const FORM = 'token_bucket 1 ';
     private const SWEEP_AT = 4_096;
@@ -172,8 +137,10 @@ final class FileShelf implements Shelf
 
     public function __construct(private FileStore $store, private string $part) {}
 
+    /** Names the shelf among all: in the order of the names a call opens them, so that no two calls wait for each other. */
     public function name(): string { return $this->store->folder() . "/$this->part"; }
 
+    /** Waits until no other process has the shelf open, and reads it. */
     public function open(): void
     {
         if ($this->lock !== null) {
@@ -211,22 +178,28 @@ final class FileShelf implements Shelf
         return false;
     }
 
-    public function find(string $key): string
+    /** Where the line of a key begins, and its length; both 0 if there is none. */
+    private function place(string $hash): array
     {
-        $at = strpos($this->states, "\n" . FileStore::hash($key) . ' ');
-        $line = $at === false ? '' : substr($this->states, $at + 34, strpos($this->states, "\n", $at + 1) - $at - 34);
-        return $line === '' ? '' : explode(' ', $line, 2)[1];
+        $at = strpos($this->states, "\n$hash ");
+        return $at === false ? [0, 0] : [$at, strpos($this->states, "\n", $at + 1) - $at];
     }
 
+    /** The state of a key, '' if there is none. */
+    public function find(string $key): string
+    {
+        [$at, $length] = $this->place(FileStore::hash($key));
+        return $length === 0 ? '' : explode(' ', substr($this->states, $at, $length), 3)[2];
+    }
+
+    /** Changes the state of a key. It may be forgotten from `expiresAt` on. */
     public function put(string $key, string $state, int $expiresAt): void
     {
         $hash = FileStore::hash($key);
-        $line = "\n$hash $expiresAt $state\n";
-        $at = strpos($this->states, "\n$hash ");
-        $end = $at === false ? 0 : strpos($this->states, "\n", $at + 1);
-        $this->states = substr_replace($this->states, $line, $at === false ? 0 : $at, $at === false ? 1 : $end - $at + 1);
+        $this->states = substr_replace($this->states, "\n$hash $expiresAt $state", ...$this->place($hash));
     }
 
+    /** Writes what was changed beside the shelf. */
     public function prepare(int $now): void
     {
         if (strlen($this->states) > $this->sweepAt) {
@@ -248,6 +221,7 @@ final class FileShelf implements Shelf
         $this->sweepAt = max(self::SWEEP_AT, 2 * strlen($this->states));
     }
 
+    /** Puts what was written in its place. */
     public function publish(): void
     {
         if (!rename("$this->path.new", $this->path)) {
@@ -264,12 +238,14 @@ final class FileShelf implements Shelf
         [$this->lock, $this->states] = [null, ''];
     }
 
+    /** What shows, while it lives, that this process holds a permit; null if nothing has to. */
     public function hold(string $permit): mixed
     {
         $file = fopen($this->file($permit), 'xe');
         return $file !== false && flock($file, LOCK_EX | LOCK_NB) ? $file : throw new Doubt();
     }
 
+    /** Whether the process that took a permit still holds it, as far as can be told. */
     public function isHeld(string $permit): bool
     {
         $file = file_exists($this->file($permit)) ? fopen($this->file($permit), 'r+e') : false;
@@ -282,7 +258,10 @@ final class FileShelf implements Shelf
         return !$isFree;
     }
 
+    /** Removes what has shown that a permit is held. */
     public function forget(string $permit): void { unlink($this->file($permit)); }
+
+    /** Removes what killed processes have left of their permits. */
     public function tidy(): void
     {
         foreach (glob("$this->path.*.permit") ?: [] as $file) {
@@ -302,7 +281,7 @@ final class Transaction
 
     /**
      * @param list<array{ArrayStore|FileStore, string}> $places stores and keys
-     * @param callable(list<string>, int, list<Shelf>): array{mixed, list<array{string, int}|null>} $decide gets the states and the time;
+     * @param callable(list<string>, int, list<ArrayStore|FileShelf>): array{mixed, list<array{string, int}|null>} $decide gets the states and the time;
      *     returns the result, and for each place its new state and when that expires, or null if it stays as it is
      */
     public static function run(array $places, callable $decide): mixed
