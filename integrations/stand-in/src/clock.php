@@ -47,7 +47,7 @@ final class TestClock
         func_num_args() > 1 && StandIn\Thrown::tooMany(func_num_args());
         self::checkIsAllowed();
         if (StandIn\Clock::$frozen === null) {
-            throw StandIn\Thrown::at(new \LogicException('TokenBucket\TestClock::advance() needs a frozen clock, call freeze() first'));
+            throw StandIn\Thrown::logic('TokenBucket\TestClock::advance() needs a frozen clock, call freeze() first');
         }
         $step = StandIn\Clock::fromSeconds(abs($seconds)) ?? throw StandIn\Thrown::value(1, self::OUT_OF_RANGE);
         $then = StandIn\Clock::$frozen + ($seconds < 0 ? -$step : $step);
@@ -64,8 +64,8 @@ final class TestClock
     /** A frozen clock refills no bucket, and an advanced one all. */
     private static function checkIsAllowed(): void
     {
-        StandIn\Settings::get('test_clock') || throw StandIn\Thrown::at(new ConfigurationException(
+        StandIn\Settings::get('test_clock') || throw StandIn\Thrown::configuration(
             'TokenBucket\TestClock needs token_bucket.test_clock=1 in php.ini; never set it in production',
-        ));
+        );
     }
 }

@@ -35,7 +35,7 @@ final class LimitDecision
     public function isAccepted(): bool { return $this->answer->isAccepted; }
     public function isCharged(): bool { return $this->answer->isAccepted && $this->answer->taken > 0; }
     public function resetAfter(): float { return $this->answer->resetAfter(); }
-    public function capacity(): int { return $this->limit->capacity(); }
+    public function capacity(): int { return $this->limit->capacity; }
     public function remaining(): int { return $this->limit->remaining($this->answer); }
 
     /** How many tokens the caller may use: those that were taken, or all that it asked for if the call goes on without. */
@@ -340,7 +340,7 @@ final class Decision implements \JsonSerializable
     public function getProblem(): array
     {
         if ($this->isAccepted()) {
-            throw StandIn\Thrown::at(new \LogicException('getProblem() describes a denied call; this one was accepted'));
+            throw StandIn\Thrown::logic('getProblem() describes a denied call; this one was accepted');
         }
         [$type, $title, $status] = self::PROBLEMS[$this->value(func_num_args())->problem()];
         return [

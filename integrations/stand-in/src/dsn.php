@@ -91,5 +91,5 @@ final class Dsn
         return $hint === null ? '' : " ($hint)";
     }
 
-    private static function fail(string $message): never { throw Thrown::at(new \TokenBucket\ConfigurationException($message)); }
+    private static function fail(string $message): never { throw Thrown::configuration($message); }
 }

@@ -162,15 +162,13 @@ namespace TokenBucket\StandIn {
         $limits = LimitsFile::limits()->limits;
         $names = array_map('strval', array_keys($limits));
         $known = implode(', ', count($names) > 20 ? [...array_slice($names, 0, 20), '...'] : $names);
-        return $limits[$name] ?? throw Thrown::at(new ConfigurationException(
-            'token_bucket.limits has no limit "' . Text::cut($name) . "\": must be one of $known",
-        ));
+        return $limits[$name] ?? throw Thrown::configuration('token_bucket.limits has no limit "' . Text::cut($name) . "\": must be one of $known");
     }
 
     /** @internal a ConfigurationException that names the function for the limit */
     function of_other_kind(Section $section, string $what, string $function): \Throwable
     {
         $message = "[$section->name] in token_bucket.limits $what: TokenBucket\\$function() makes it";
-        return Thrown::at(new ConfigurationException($message));
+        return Thrown::configuration($message);
     }
 }

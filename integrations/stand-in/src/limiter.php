@@ -30,7 +30,7 @@ final class Limiter
         } catch (\TokenBucket\ConfigurationException $e) {
             // The usual mistake is an identifier in this place.
             $hint = Dsn::looksLikeOne($storage) ? '' : '; the first argument is the storage, the second the identifier';
-            throw Thrown::at(new \TokenBucket\ConfigurationException($e->getMessage() . $hint));
+            throw Thrown::configuration($e->getMessage() . $hint);
         }
     }
 
@@ -40,7 +40,7 @@ final class Limiter
         try {
             return self::on($dsn, $overrides);
         } catch (\TokenBucket\ConfigurationException $e) {
-            throw Thrown::at(new \TokenBucket\ConfigurationException("token_bucket.storage must be a storage DSN ({$e->getMessage()})"));
+            throw Thrown::configuration("token_bucket.storage must be a storage DSN ({$e->getMessage()})");
         }
     }
 

@@ -45,9 +45,9 @@ final class LimiterValue extends Value
     {
         $given = array_filter($this->arguments, static fn(mixed $argument): bool => $argument === null);
         $missing = implode(' and ', array_map(static fn(string $name): string => "\$$name", array_keys($given)));
-        return Thrown::at(new \LogicException($method === 'check'
+        return Thrown::logic($method === 'check'
             ? "TokenBucket::check() needs a limit, such as check(\$id, 10, 300) for 10 in 300 seconds, or $missing in TokenBucket::__construct()"
-            : "TokenBucket::$method() needs a limit: $missing missing in TokenBucket::__construct()"));
+            : "TokenBucket::$method() needs a limit: $missing missing in TokenBucket::__construct()");
     }
 
     /** The limiter of a storage of ours. */
@@ -60,7 +60,7 @@ final class LimiterValue extends Value
     public static function unsupported(string $what): \Throwable
     {
         $message = "$what is not available on a storage written in PHP: TokenBucketStorage has consume() only";
-        return Thrown::at(new \LogicException($message));
+        return Thrown::logic($message);
     }
 
     /** The operation, if each call leaves tokens. */
@@ -68,7 +68,7 @@ final class LimiterValue extends Value
     {
         if ($op->kind === Op::RESERVE && $this->leave > 0) {
             $message = 'reserve() is not available on a limit that leaves tokens ("leave" in token_bucket.limits)';
-            throw Thrown::at(new \LogicException($message));
+            throw Thrown::logic($message);
         }
         // A call that takes nothing leaves as much as there is.
         $leave = $op->asksFor() === 0 ? $leave : max($leave, $this->leave);

@@ -131,6 +131,9 @@ final class Thrown
         return $exception;
     }
 
+    public static function configuration(string $message): \Throwable { return self::at(new \TokenBucket\ConfigurationException($message)); }
+    public static function logic(string $message): \Throwable { return self::at(new \LogicException($message)); }
+
     /** The name of the method or function that the application has called. */
     public static function name(): string
     {

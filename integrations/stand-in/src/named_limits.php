@@ -114,9 +114,7 @@ final class LimitsFile
             return self::$limits;
         }
         if ($path === '') {
-            throw Thrown::at(new \TokenBucket\ConfigurationException(
-                'token_bucket.limits is empty here: set it in php.ini, to the path of a file with limits',
-            ));
+            throw Thrown::configuration('token_bucket.limits is empty here: set it in php.ini, to the path of a file with limits');
         }
         self::$lookAt = microtime(true) + 1;
         $before = self::$seen;
@@ -127,7 +125,7 @@ final class LimitsFile
             if (self::$limits === null) {
                 // The next call looks again.
                 self::$seen = '';
-                throw Thrown::at(new \TokenBucket\ConfigurationException($error));
+                throw Thrown::configuration($error);
             }
             // A missing file is told once: until there is one again.
             if (self::$seen !== '' || $before !== '') {

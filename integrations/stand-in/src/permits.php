@@ -215,10 +215,10 @@ final class ConcurrencyLimit
             throw StandIn\Thrown::value($e->isOfCount() ? 3 : 4, $e->getMessage());
         }
         if (!$backend instanceof StandIn\Limiter) {
-            throw StandIn\Thrown::at(new ConfigurationException(
+            throw StandIn\Thrown::configuration(
                 'TokenBucket\ConcurrencyLimit needs a storage on shared memory (shm:), on array: or on Redis (redis: and its like); '
                     . 'memcached, MariaDB and MySQL, and storages written in PHP hold no permits',
-            ));
+            );
         }
         $this->value = new StandIn\PermitsValue($backend, $identifier, $limit, $lifetime);
         StandIn\Mistake::warnOfMilliseconds('$lifetime', $lifetime);

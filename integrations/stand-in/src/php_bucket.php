@@ -20,10 +20,10 @@ final class PhpBucket extends Value
     {
         $limit = $value->limit($method);
         $isAccepted = $cost === 0;
-        if ($cost > 0 && $cost <= $limit->capacity()) {
+        if ($cost > 0 && $cost <= $limit->capacity) {
             $isAccepted = self::consume($value, $method, $limit, $cost);
         }
-        $retryAt = $cost > $limit->capacity() ? Answer::NEVER : TokenBucket::ceil($limit->costInTime($cost));
+        $retryAt = $cost > $limit->capacity ? Answer::NEVER : TokenBucket::ceil($limit->costInTime($cost));
         $taken = $isAccepted ? $cost : 0;
         $answer = new Answer($isAccepted, 0, $isAccepted ? 0 : $retryAt, $limit->window(), Answer::NOTHING, $taken);
         return $value->decision($answer, $limit, Op::take($cost));
@@ -35,10 +35,10 @@ final class PhpBucket extends Value
         foreach (debug_backtrace(0) as $call) {
             // A call from another fiber, while one waits in there, is another one.
             if (($call['class'] ?? '') === self::class && $call['function'] === 'ask' && $call['args'][0] === $value) {
-                throw Thrown::at(new \LogicException("$method(): a storage must not call the bucket for which its consume() is running"));
+                throw Thrown::logic("$method(): a storage must not call the bucket for which its consume() is running");
             }
         }
-        $capacity = $limit->capacity();
+        $capacity = $limit->capacity;
         $rate = $value->arguments['tokens_per_second'] ?? $capacity / $value->arguments['interval'];
         $bootstrap = self::wrap(\TokenBucket\Bootstrap::class, new self($storage, $value->identifier, ($capacity - $cost) / $rate));
         $accepted = self::ask($value, $cost / $rate, $capacity / $rate, \Closure::fromCallable($bootstrap));

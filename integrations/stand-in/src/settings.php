@@ -30,11 +30,11 @@ final class Settings
             $name = preg_replace('/^token_bucket\./', '', (string) $directive);
             if (!isset(self::DEFAULTS[$name])) {
                 $known = implode(', ', array_keys(self::DEFAULTS));
-                throw Thrown::at(new \TokenBucket\ConfigurationException('token_bucket.' . Text::cut($name) . " is unknown, known are $known"));
+                throw Thrown::configuration('token_bucket.' . Text::cut($name) . " is unknown, known are $known");
             }
             $values[$name] = self::parse($name, is_bool($value) ? (string) (int) $value : (string) $value, $must);
             if ($must !== null) {
-                throw Thrown::at(new \TokenBucket\ConfigurationException("token_bucket.$name must be $must"));
+                throw Thrown::configuration("token_bucket.$name must be $must");
             }
         }
         self::$values = $values + self::$values;

@@ -27,7 +27,7 @@ trait CarriesStorage
         $given > 1 && Thrown::tooMany($given);
         $parsed = Dsn::parse($dsn);
         if ($parsed->scheme !== self::SCHEME) {
-            throw Thrown::at(new \TokenBucket\ConfigurationException('The DSN of this storage must begin with ' . self::BEGINS_WITH));
+            throw Thrown::configuration('The DSN of this storage must begin with ' . self::BEGINS_WITH);
         }
         // Each object of array: has its own buckets, so that tests do not affect each other.
         $limiter = self::SCHEME === 'array' ? Limiter::with(new ArrayStore(), $parsed) : Limiter::on($dsn);
@@ -40,9 +40,9 @@ trait CarriesStorage
     {
         $identifier = Thrown::unlessIdentifier($identifier, 1);
         $microtime = self::number($microtime, 2);
-        $full = $this->value()->bootstrapping ?? throw Thrown::at(new \LogicException(
+        $full = $this->value()->bootstrapping ?? throw Thrown::logic(
             'bootstrap() must be called by the closure that was passed to consume(); a bucket without a record is full',
-        ));
+        );
         // The record is told the time of day, also where a test's clock is frozen.
         $missing = (int) min(max($full - Limit::nearest((microtime(true) - $microtime) * 1e9), 0), $full);
         $limit = TokenBucket::perNanosecond($full);

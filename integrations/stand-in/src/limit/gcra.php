@@ -27,8 +27,9 @@ final class Gcra extends Moment
     /** When the bucket is full again; not before now. */
     private array $fullAt;
 
-    public function __construct(private TokenBucket $limit, array $state, private int $now, Op $op)
+    public function __construct(TokenBucket $limit, array $state, int $now, Op $op)
     {
+        parent::__construct($limit, $now);
         $this->latest = $limit->add([$now, 0], $limit->full);
         $isOther = in_array($state[0], [State::WINDOW, State::BLOCKED, State::HITS], true);
         $state = $isOther ? State::FULL : $state;
@@ -47,7 +48,6 @@ final class Gcra extends Moment
     /** What is in the bucket, as the time in which it came back. */
     private function available(): array { return $this->limit->sub($this->latest, $this->fullAt); }
 
-    protected function capacity(): int { return $this->limit->capacity; }
     protected function left(): int { return $this->limit->tokensIn($this->available()); }
 
     protected function accept(): Answer

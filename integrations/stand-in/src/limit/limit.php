@@ -43,11 +43,11 @@ abstract class Limit
      */
     public function apply(array $state, int $now, Op $op): array
     {
-        return Block::decide($state, $now, $op, $this->capacity()) ?? $this->at($state, $now, $op)->apply($state, $op);
+        return Block::decide($state, $now, $op, $this->capacity) ?? $this->at($state, $now, $op)->apply($state, $op);
     }
 
     /** How much the limit allows at once: tokens or hits. */
-    abstract public function capacity(): int;
+    public int $capacity;
 
     /** The time in which the limit allows its capacity, in nanoseconds, rounded up. */
     abstract public function window(): int;
@@ -95,6 +95,8 @@ abstract class Moment
     /** Without times from the future, unless the operation settles a call. */
     protected array $state;
 
+    public function __construct(protected Limit $limit, protected int $now) {}
+
     /** @param array $stored the state as it was stored: a peek leaves also a time from the future as it is */
     public function apply(array $stored, Op $op): array
     {
@@ -110,9 +112,6 @@ abstract class Moment
             default => [$this->reset(), State::FULL],
         };
     }
-
-    /** How much the limit allows at once. */
-    abstract protected function capacity(): int;
 
     /** The tokens or hits that are left. */
     abstract protected function left(): int;
@@ -134,7 +133,7 @@ abstract class Moment
     {
         return match (true) {
             $cost === 0 => [$this->accept(), $this->state],
-            $cost > $this->capacity() => $this->deny(Answer::NEVER),
+            $cost > $this->limit->capacity => $this->deny(Answer::NEVER),
             default => $this->takeIfThere($cost),
         };
     }

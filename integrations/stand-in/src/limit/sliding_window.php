@@ -15,16 +15,14 @@ final class SlidingWindow extends Limit
     public const SUFFIX = '#s';
     private const MAX_HITS = 1_024;
 
-    private int $maxHits;
     private int $interval;
 
     public function __construct(int $maxHits, float $interval)
     {
-        $this->maxHits = self::checkCount($maxHits, self::MAX_HITS, LimitError::SLIDING_HITS);
+        $this->capacity = self::checkCount($maxHits, self::MAX_HITS, LimitError::SLIDING_HITS);
         $this->interval = self::duration($interval);
     }
 
-    public function capacity(): int { return $this->maxHits; }
     public function window(): int { return $this->interval; }
     protected function at(array $state, int $now, Op $op): Moment { return new SlidingMoment($this, $state, $now, $op); }
 
@@ -34,7 +32,7 @@ final class SlidingWindow extends Limit
         return match (true) {
             // When its last hit leaves is known, and no earlier moment.
             $left < $leave => $answer->expiresAt - $answer->now,
-            $left === $this->maxHits => $this->interval,
+            $left === $this->capacity => $this->interval,
             default => $answer->retryAt - $answer->now,
         };
     }
@@ -46,8 +44,9 @@ final class SlidingMoment extends Moment
     /** @var list<int> when each hit that has not left yet will leave, the earliest first */
     private array $expiries;
 
-    public function __construct(private SlidingWindow $window, array $state, private int $now, Op $op)
+    public function __construct(SlidingWindow $window, array $state, int $now, Op $op)
     {
+        parent::__construct($window, $now);
         $stored = $state[0] === State::HITS ? array_slice($state, 1) : [];
         // Other numbers may have taken the hits that a call is settled among. Else those from the future leave one interval from now.
         $latest = $op->settles() ? PHP_INT_MAX : $now + $window->window();
@@ -58,15 +57,14 @@ final class SlidingMoment extends Moment
 
     private static function keep(array $expiries): array { return $expiries === [] ? State::FULL : [State::HITS, ...$expiries]; }
 
-    protected function capacity(): int { return $this->window->capacity(); }
-    protected function left(): int { return max(0, $this->capacity() - count($this->expiries)); }
+    protected function left(): int { return max(0, $this->limit->capacity - count($this->expiries)); }
     protected function accept(): Answer { return $this->answer($this->expiries); }
 
     private function answer(array $expiries, int $taken = 0): Answer
     {
         $last = $expiries === [] ? $this->now : end($expiries);
-        $expiresAt = $taken > 0 ? $this->now + $this->window->window() : $last;
-        $left = max(0, $this->capacity() - count($expiries));
+        $expiresAt = $taken > 0 ? $this->now + $this->limit->window() : $last;
+        $left = max(0, $this->limit->capacity - count($expiries));
         return new Answer(true, $this->now, min($expiries[0] ?? $expiresAt, $expiresAt), $expiresAt, [$left, 0], $taken);
     }
 
@@ -74,9 +72,9 @@ final class SlidingMoment extends Moment
     {
         if ($cost > $this->left()) {
             // So many hits have to leave. There are enough: more than are left are asked for.
-            return $this->deny($this->expiries[count($this->expiries) + $cost - $this->capacity() - 1]);
+            return $this->deny($this->expiries[count($this->expiries) + $cost - $this->limit->capacity - 1]);
         }
-        $expiries = [...$this->expiries, ...array_fill(0, $cost, $this->now + $this->window->window())];
+        $expiries = [...$this->expiries, ...array_fill(0, $cost, $this->now + $this->limit->window())];
         // Hits of a longer interval leave later.
         sort($expiries);
         return [$this->answer($expiries, $cost), self::keep($expiries)];

@@ -21,8 +21,9 @@ final class TokenBucket extends Limit
     public array $full;
 
     /** @param array{int, int} $interval the time in which one token comes back */
-    private function __construct(public int $capacity, public array $interval, public int $parts)
+    private function __construct(int $capacity, public array $interval, public int $parts)
     {
+        $this->capacity = $capacity;
         $this->full = $this->costInTime($capacity);
         if (self::ceil($this->full) > self::MAX_REFILL) {
             throw new LimitError(LimitError::REFILL_TOO_LONG);
@@ -75,7 +76,6 @@ final class TokenBucket extends Limit
     }
 
     protected function at(array $state, int $now, Op $op): Moment { return new Gcra($this, $state, $now, $op); }
-    public function capacity(): int { return $this->capacity; }
     public function window(): int { return self::ceil($this->full); }
     public function remaining(Answer $answer): int { return $this->tokensIn($answer->available); }
 

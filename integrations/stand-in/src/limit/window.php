@@ -14,9 +14,7 @@ abstract class Window extends Limit
     /** Whether a window without hits has an end, too. */
     public const ENDS_WITHOUT_HITS = false;
 
-    protected int $maxHits;
-
-    public function __construct(int $maxHits) { $this->maxHits = self::checkCount($maxHits, self::MAX_HITS, LimitError::HITS); }
+    public function __construct(int $maxHits) { $this->capacity = self::checkCount($maxHits, self::MAX_HITS, LimitError::HITS); }
 
     /** The end of a window that opens now. */
     abstract public function endAt(int $now): int;
@@ -27,12 +25,11 @@ abstract class Window extends Limit
      */
     abstract public function findOpen(int $storedEnd, int $now, Op $op): ?int;
 
-    public function capacity(): int { return $this->maxHits; }
     protected function at(array $state, int $now, Op $op): Moment { return new WindowMoment($this, $state, $now, $op); }
 
     public function moreAfter(Answer $answer, int $leave): int
     {
-        $isFull = !static::ENDS_WITHOUT_HITS && $this->remaining($answer) === $this->maxHits;
+        $isFull = !static::ENDS_WITHOUT_HITS && $this->remaining($answer) === $this->capacity;
         return $isFull ? $this->window() : $answer->expiresAt - $answer->now;
     }
 }
@@ -44,8 +41,9 @@ final class WindowMoment extends Moment
     private int $end;
     private int $hits = 0;
 
-    public function __construct(private Window $window, array $state, private int $now, Op $op)
+    public function __construct(Window $window, array $state, int $now, Op $op)
     {
+        parent::__construct($window, $now);
         [$kind, $last, $hits] = [...$state, 0];
         $open = $kind === State::WINDOW ? $window->findOpen($last + 1, $now, $op) : null;
         $this->isOpen = $open !== null;
@@ -54,16 +52,15 @@ final class WindowMoment extends Moment
         $this->state = $this->isOpen && $this->end !== $last + 1 ? [State::WINDOW, $this->end - 1, $hits] : $state;
     }
 
-    protected function capacity(): int { return $this->window->capacity(); }
-    protected function left(): int { return max(0, $this->capacity() - $this->hits); }
+    protected function left(): int { return max(0, $this->limit->capacity - $this->hits); }
     protected function accept(): Answer { return $this->answer($this->hits); }
 
     private function answer(int $hits, int $taken = 0): Answer
     {
-        $hasEnd = $this->isOpen || $hits > 0 || $this->window::ENDS_WITHOUT_HITS;
+        $hasEnd = $this->isOpen || $hits > 0 || $this->limit::ENDS_WITHOUT_HITS;
         // A call may be settled in a window that has ended by the stored time, but not by the call's own.
         $expiresAt = $hasEnd ? max($this->end, $this->now) : $this->now;
-        return new Answer(true, $this->now, $this->now, $expiresAt, [max(0, $this->capacity() - $hits), 0], $taken);
+        return new Answer(true, $this->now, $this->now, $expiresAt, [max(0, $this->limit->capacity - $hits), 0], $taken);
     }
 
     private function withHits(int $hits, int $taken = 0): array
@@ -80,7 +77,7 @@ final class WindowMoment extends Moment
     /** Whether the call that is settled was charged to another window. One that has ended is not charged for a call that began in it. */
     private function isOther(?int $expiry): bool
     {
-        return $expiry !== null && !($this->isOpen && abs($expiry - $this->end) <= $this->window::SLACK);
+        return $expiry !== null && !($this->isOpen && abs($expiry - $this->end) <= $this->limit::SLACK);
     }
 
     protected function refund(int $cost, ?int $expiry): array
@@ -106,7 +103,7 @@ final class WindowMoment extends Moment
     protected function reset(): Answer
     {
         $answer = $this->answer(0);
-        $answer->expiresAt = $this->window::ENDS_WITHOUT_HITS ? $this->end : $this->now;
+        $answer->expiresAt = $this->limit::ENDS_WITHOUT_HITS ? $this->end : $this->now;
         return $answer;
     }
 }
@@ -216,7 +213,7 @@ final class Calendar
     {
         $now = Clock::now();
         $isCurrent = $now >= $limit->ends[0] && $now < $limit->ends[1];
-        return $isCurrent ? $limit : new CalendarWindow($limit->capacity(), $this->ends(intdiv($now, Limit::SECOND)));
+        return $isCurrent ? $limit : new CalendarWindow($limit->capacity, $this->ends(intdiv($now, Limit::SECOND)));
     }
 
     /** The ends of the last window, of the current and of the next one, in nanoseconds since 1970. */
