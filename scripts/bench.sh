@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 [ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/bench.sh "$@"
 
-subjects="environment calls latency throughput server_cpu open_loop outage over_admission page instructions"
+subjects="environment calls latency throughput server_cpu open_loop outage over_admission page stand_in instructions"
 export BENCH_DATA="$PWD/target/bench"
 mkdir -p "$BENCH_DATA"
 if [ $# = 0 ]; then rm -f "$BENCH_DATA"/*.json; else subjects="environment $*"; fi

@@ -8,14 +8,14 @@ require __DIR__ . '/lib/bench.php';
 require __DIR__ . '/report/section.php';
 require __DIR__ . '/report/markdown.php';
 require __DIR__ . '/report/plots.php';
-foreach (['environment', 'summary', 'latency', 'throughput', 'server_cpu', 'open_loop', 'outage', 'over_admission', 'page', 'calls'] as $file) {
+foreach (['environment', 'summary', 'latency', 'throughput', 'server_cpu', 'open_loop', 'outage', 'over_admission', 'page', 'stand_in', 'calls'] as $file) {
     require __DIR__ . "/report/$file.php";
 }
 
 $folder = getenv('BENCH_PAGE');
 // Plots of an older run.
 array_map(unlink(...), glob("$folder/benchmarks/*.svg"));
-$sections = [latency(), open_loop(), throughput(), server_cpu(), outage(), over_admission(), page(), calls()];
+$sections = [latency(), open_loop(), throughput(), server_cpu(), outage(), over_admission(), page(), stand_in(), calls()];
 $goals = array_merge(...array_map(fn ($section) => $section->goals, $sections));
 $losses = array_merge(...array_map(fn ($section) => $section->losses, $sections));
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Judges the stand-in by the extension that EXTENSION names: the same surface, the same answers to random calls, the vectors, the tests
-# of the extension, and 1,000 kills. What cannot pass is in tests/cannot.txt, with its reason. SLOW=1 adds the strict counts.
+# of the extension, and 1,000 kills. What cannot pass is in tests/cannot.txt, with its reason.
+# LONG=1 adds more random calls, the strict counts, and all tests of the packages for frameworks: four minutes.
 set -eu
 cd "$(dirname "$0")/../.."
 here=integrations/stand-in
@@ -29,7 +30,7 @@ same() {
 
 status=0; same $here/tests/surface.php || status=1
 told "the surface" $status
-for seed in $(seq 1 "${SEEDS:-12}"); do
+for seed in $(seq 1 "${LONG:+9}9"); do
     for dsn in array: shm:; do
         status=0; same -d token_bucket.storage=$dsn -d token_bucket.limits="$PWD/$here/tests/limits.ini" $here/tests/sequences.php "$seed" 500 $dsn || status=1
         told "sequence $seed on $dsn" $status
@@ -56,7 +57,7 @@ fi
 servers='servers\.inc|(redis|rediss|memcached|mysql)(\+[a-z]+)?:|mariadb'
 tests=$(grep -LiE "$servers" php-tests/01_class/*.phpt php-tests/04_errors/*.phpt)
 for name in apart contract contract_bootstrap contract_classes decision_forks php_storage php_storage_error php_storage_fibers \
-    shm_block_room shm_killed_processes test_clock test_clock_error ${SLOW:+shm_permits_strict compound_strict_count shm_strict_count sliding_window_race}; do
+    shm_block_room shm_killed_processes test_clock test_clock_error ${LONG:+shm_permits_strict compound_strict_count shm_strict_count sliding_window_race}; do
     tests="$tests php-tests/02_storages/$name.phpt"
 done
 number=$(echo "$tests" | wc -w)
@@ -72,18 +73,21 @@ comm -13 "$folder/failed" "$folder/listed" | sed 's/^/passes, though tests\/cann
 [ ! -s "$folder/wrong" ] && [ "$number" -gt 80 ] || status=1
 told "the extension's tests" $status
 # The packages for frameworks, but for what their tests ask of servers and of a PHP without the extension's classes.
-# Usage: package NAME PATTERN: PATTERN is of the tests that are left out
+# Usage: package NAME PATTERN [FILE]    PATTERN is of the tests that are left out
 package() {
-    [ -n "${ONLY_STAND_IN-}" ] || {
-        status=0
-        STAND_IN=1 "integrations/$1/run-tests.sh" --filter "/^((?!$2).)*\$/" >"$folder/output" 2>&1 || status=1
-        told "the tests of integrations/$1" $status
-    }
+    name=$1 pattern=$2 status=0
+    shift 2
+    STAND_IN=1 "integrations/$name/run-tests.sh" --filter "/^((?!$pattern).)*\$/" "$@" >"$folder/output" 2>&1 || status=1
+    told "the tests of integrations/$name" $status
 }
-package psr15 ExtensionTest
-package symfony 'OutageTest|testMistakes|WithoutTheExtension'
-# All of WordPress's take a minute.
-package wordpress "testADryRunCounts|testThePageCounts|testLoginsWorkWithoutTheExtension|testAStoreThatIsDown${SLOW-|Block|CrossSite|Fail2ban|Names|SecondFactor|Settings|Survival}"
+# Names what LONG=1 alone runs: what repeats, or takes long.
+long() { [ -n "${LONG-}" ] || echo "|$1"; }
+package psr15 "ExtensionTest$(long HttpTest)"
+package symfony "OutageTest|testMistakes|WithoutTheExtension$(long 'LoginAttack|SameAsSymfony')"
+package wordpress "testADryRunCounts|testThePageCounts|testLoginsWorkWithoutTheExtension|testAStoreThatIsDown$(
+    long 'Block|CrossSite|Fail2ban|Names|SecondFactor|Settings|Success|Survival')"
+[ -z "${LONG-}" ] ||
+    package laravel 'Outage|OneRoundTrip|OfOneRedis|ServerThatFails|StorageThatDoesNot|WithoutTheExt|testStatistics|InTheStatistics|testSetOfLimits' tests
 echo "$((number - $(wc -l <"$folder/failed"))) of $number of the extension's tests pass"
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]

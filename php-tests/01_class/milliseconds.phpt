@@ -7,7 +7,7 @@ function run(string $title, string $code, string $options = ''): void
 {
     $php = escapeshellarg(PHP_BINARY) . ' -n -d display_errors=1 -d log_errors=0 -d html_errors=0 ' . getenv('TEST_PHP_EXTRA_ARGS');
     $code = 'use TokenBucket\{Compound, ConcurrencyLimit, FixedWindow, LeakyBucket, SlidingWindow}; ' . $code;
-    echo "$title:", preg_replace('/ in (?:Command line code|\S+Mistake\.php) on line (\d+)/', '', rtrim((string) shell_exec("$php $options -r " . escapeshellarg($code)))), "\n";
+    echo "$title:", preg_replace('/ in (?:Command line code|\S+stand-in\S+\.php) on line (\d+)/', '', rtrim((string) shell_exec("$php $options -r " . escapeshellarg($code)))), "\n";
 }
 
 run('per()', 'TokenBucket::per("array:", "x", 5, 60000);');

@@ -6,7 +6,7 @@ TokenBucket: a rate of whole minutes that is above the capacity gives one warnin
 function run(string $title, string $code, string $options = ''): void
 {
     $php = escapeshellarg(PHP_BINARY) . ' -n -d display_errors=1 -d log_errors=0 -d html_errors=0 ' . getenv('TEST_PHP_EXTRA_ARGS');
-    echo "$title:", preg_replace('/ in (?:Command line code|\S+Mistake\.php) on line (\d+)/', '', rtrim((string) shell_exec("$php $options -r " . escapeshellarg($code)))), "\n";
+    echo "$title:", preg_replace('/ in (?:Command line code|\S+stand-in\S+\.php) on line (\d+)/', '', rtrim((string) shell_exec("$php $options -r " . escapeshellarg($code)))), "\n";
 }
 
 foreach (['5, 300', '10, 60', '1, 60', '100, 3600', '5, 300.0', '3, TokenBucket::DAY'] as $numbers) {

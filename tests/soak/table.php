@@ -171,7 +171,8 @@ final class Report
         $seconds = $store->breakers > 1 ? count(array_filter($outages, $is_second)) : 0;
         // A killed server's unix socket goes too, so both the missing socket and the closed connection are warned of. A
         // database that was stopped ends the statements that timed out meanwhile, and two such failures open the breaker again.
-        $kinds = preg_match('~^mysql|\+unix://~', $store->dsn) ? 2 : 1;
+        // One that moves first must not be written to: if the move takes two seconds, on a busy machine, that is warned of, too.
+        $kinds = preg_match('~^mysql|\+unix://~', $store->dsn) || $store->name === 'redis, moves' ? 2 : 1;
         $stalls = $store->stalls_every > 0 ? intdiv(intdiv($this->to - $this->from, 1_000_000), $store->stalls_every) : 0;
         // Where calls fail alone, one of the first calls may fail before any process has had an answer.
         return (int) ($store->fail_alone !== null) + $stalls + $kinds * $store->breakers * (count($outages) + $excused) + (CLUSTER_BREAKERS - $store->breakers) * $seconds;

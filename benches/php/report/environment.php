@@ -3,11 +3,11 @@
  * The section on the machine and the versions.
  */
 
-const SUBJECTS = ['environment', 'latency', 'throughput', 'server_cpu', 'open_loop', 'outage', 'over_admission', 'page', 'instructions', 'calls'];
+const SUBJECTS = ['environment', 'latency', 'throughput', 'server_cpu', 'open_loop', 'outage', 'over_admission', 'page', 'stand_in', 'instructions', 'calls'];
 
 const IN_ROUNDS = [
     'latency' => 'latency', 'calls' => 'calls', 'open_loop' => 'the fixed rate', 'throughput' => 'throughput', 'server_cpu' => "the servers' processor time",
-    'over_admission' => 'accepted calls, and in memory ten times as many', 'page' => 'the page',
+    'over_admission' => 'accepted calls, and in memory ten times as many', 'page' => 'the page', 'stand_in' => 'the stand-in',
 ];
 
 function introduction(): string

@@ -1,5 +1,6 @@
 # For scripts to source, in the package's folder: make_application makes an application of the installed Laravel in $work, which
 # has the package by Composer from a path repository, and starts a Redis. All of it ends and is removed with the script.
+# STAND_IN=1 installs token-bucket/stand-in in the extension's place.
 # Sets $php, $work, $application, and for the processes of the script PHP_INI_SCAN_DIR, REDIS_SOCKET and TB_LARAVEL_*.
 package=$PWD
 extension=${EXTENSION:-$(cd ../.. && pwd)/target/release/libtoken_bucket.so}
@@ -31,7 +32,7 @@ configure_php() {
     # For a test of what happens without the extension.
     cp -R "$work/conf.d" "$work/conf.d-without"
     {
-        echo "extension=$extension"
+        [ -n "${STAND_IN-}" ] || echo "extension=$extension"
         echo "token_bucket.shm_path=$work/tables"
         echo "apc.enable_cli=1"
         echo "opcache.enable_cli=1"
@@ -78,6 +79,10 @@ install_package() {
 }
 JSON
     run_composer config repositories.token-bucket path "$package"
+    if [ -n "${STAND_IN-}" ]; then
+        run_composer config repositories.stand-in path "$package/../stand-in"
+        run_composer require token-bucket/stand-in:@dev
+    fi
     run_composer require token-bucket/laravel:@dev
 }
 

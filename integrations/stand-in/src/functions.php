@@ -50,7 +50,7 @@ namespace TokenBucket {
         func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
         $limits = StandIn\LimitsFile::limits()->limits;
         $section = StandIn\section($name);
-        if ($section->algorithm === 'concurrency') {
+        if ($section->value('algorithm') === 'concurrency') {
             throw StandIn\of_other_kind($section, 'limits how many run at once', 'concurrency_limit');
         }
         if ($section->members === null) {
@@ -76,13 +76,10 @@ namespace TokenBucket {
         func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
         StandIn\Thrown::unlessIdentifier($client);
         $section = StandIn\section($name);
-        if ($section->algorithm !== 'concurrency') {
+        if ($section->value('algorithm') !== 'concurrency') {
             throw StandIn\of_other_kind($section, 'limits calls', 'limiter');
         }
-        [$own, $isExempt] = $section->forClient($client);
-        $identifier = $section->identifier($client);
-        $value = new StandIn\PermitsValue($section->limiter(), $identifier, $own->count, $section->lifetime, $section->leave, $isExempt);
-        return StandIn\PermitsValue::wrap(ConcurrencyLimit::class, $value);
+        return StandIn\PermitsValue::wrap(ConcurrencyLimit::class, $section->permitsValue($client));
     }
 
     function client_terms(string $name, string $client): ?array
@@ -165,15 +162,13 @@ namespace TokenBucket\StandIn {
         $limits = LimitsFile::limits()->limits;
         $names = array_map('strval', array_keys($limits));
         $known = implode(', ', count($names) > 20 ? [...array_slice($names, 0, 20), '...'] : $names);
-        return $limits[$name] ?? throw Thrown::at(new ConfigurationException(
-            'token_bucket.limits has no limit "' . Text::cut($name) . "\": must be one of $known",
-        ));
+        return $limits[$name] ?? throw Thrown::configuration('token_bucket.limits has no limit "' . Text::cut($name) . "\": must be one of $known");
     }
 
     /** @internal a ConfigurationException that names the function for the limit */
     function of_other_kind(Section $section, string $what, string $function): \Throwable
     {
         $message = "[$section->name] in token_bucket.limits $what: TokenBucket\\$function() makes it";
-        return Thrown::at(new ConfigurationException($message));
+        return Thrown::configuration($message);
     }
 }

@@ -32,12 +32,19 @@ function any_limiter(string $dsn, bool $isSingle = false): object
         4 => new FixedWindow($dsn, "$id:window", $count, $seconds, $name),
         // In shared memory of the extension a smaller limit sees fewer of the hits: there the numbers of an identifier do not change.
         5, 6 => new SlidingWindow($dsn, $dsn === 'array:' ? "$id:window" : "$id:window $count $seconds", min($count, 10), $seconds, $name),
-        7 => new CalendarWindow($dsn, "$id:window", $count, one_of('hour', 'day', 'week', 'month', 'year'), one_of('UTC', 'Europe/Berlin'), $name),
+        7 => calendar($dsn, $id, $count, $name, $isSingle),
         8, 9 => limiter(one_of('bucket', 'rest', 'rest', 'leaky', 'fixed', 'sliding', 'calendar'), one_of('a', 'staff', '10.1.2.3', '10.1.2.4')),
         10 => limiter(one_of('both', 'either'), one_of('a', 'staff', '10.1.2.3', '10.1.2.4')),
         11 => compound($dsn),
         12 => new FirstOf(TokenBucket::per($dsn, "$id:first", $count, $seconds), new FixedWindow($dsn, "$id:second", 5, $seconds)),
     };
+}
+
+function calendar(string $dsn, string $id, int $count, ?string $name, bool $isPart): CalendarWindow
+{
+    [$unit, $zone] = [one_of('hour', 'day', 'week', 'month', 'year'), one_of('UTC', 'Europe/Berlin')];
+    // A compound that is denied in the extension's memory leaves a window of another unit as it is, if it has no hits.
+    return new CalendarWindow($dsn, $isPart ? "$id:window $unit $zone" : "$id:window", $count, $unit, $zone, $name);
 }
 
 function compound(string $dsn): Compound
