@@ -44,7 +44,8 @@ pub use limiter::Limiter;
 pub use limiters::Limiters;
 pub use member::Member;
 pub use named_limits::{
-    Algorithm, CALENDAR, CONCURRENCY, ClientRule, ClientsFile, DEFAULT_LIFETIME, Exception,
-    FileError, FileLine, LineContent, NamedLimit, NamedLimits, Rule, Sources, Terms, read_clients,
+    Algorithm, CALENDAR, CONCURRENCY, ClientRule, Clients, ClientsFile, DEFAULT_LIFETIME,
+    Exception, FileError, FileLine, LineContent, NamedLimit, NamedLimits, Rule, Sources, Terms,
+    read_clients,
 };
 pub use settlement::{Settled, Settlement, settle};

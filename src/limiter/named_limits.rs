@@ -8,7 +8,7 @@ mod section;
 
 use crate::dsn::sanitize;
 use crate::limit::Limit;
-pub use clients::Terms;
+pub use clients::{Clients, Terms};
 pub use clients_file::read as read_clients;
 pub use limit::{
     Algorithm, CALENDAR, CONCURRENCY, ClientRule, ClientsFile, DEFAULT_LIFETIME, Exception,

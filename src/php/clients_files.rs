@@ -2,8 +2,9 @@
 
 use super::watched_file::{NoText, Version, open, read_text};
 use crate::dsn::printable_path;
-use crate::limiter::{ClientsFile, read_clients};
+use crate::limiter::{Clients, ClientsFile, read_clients};
 use std::cell::{Cell, RefCell};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -76,28 +77,29 @@ impl Reading<'_> {
             Err(reason) => (None, Err(format!("{shown}: {reason}"))),
             Ok((_, version)) if let Some(old) = self.before_the_change(&path, version) => old,
             Ok((file, version)) => {
-                let read = self.known(&path, version).map_or_else(
-                    || match read_text(file, version, MAX_SIZE) {
-                        Ok(text) => match read_clients(&text) {
-                            Ok(clients) => {
-                                Ok(Rc::new(ClientsFile { path: shown.clone(), clients }))
-                            }
-                            Err(it) => Err(format!("{shown}: line {}: {}", it.line, it.message)),
-                        },
-                        Err(reason) => {
-                            let is_changing = matches!(reason, NoText::Changed) && self.may_wait;
-                            self.is_any_changing.set(is_changing || self.is_any_changing.get());
-                            Err(format!("{shown}: {reason}"))
-                        }
-                    },
-                    Ok,
-                );
+                let read = match self.known(&path, version) {
+                    Some(known) => Ok(known),
+                    None => self
+                        .read_clients(file, version)
+                        .map(|clients| Rc::new(ClientsFile { path: shown.clone(), clients }))
+                        .map_err(|what| format!("{shown}: {what}")),
+                };
                 // A worker begins with what there is, and reads that once more.
                 (Some(version).filter(|version| version.rest().is_zero()), read)
             }
         };
         self.seen.borrow_mut().push(Seen { path, version, file: read.clone().ok() });
         read
+    }
+
+    fn read_clients(&self, file: File, version: Version) -> Result<Clients, String> {
+        let text = read_text(file, version, MAX_SIZE).map_err(|reason| {
+            if matches!(reason, NoText::Changed) && self.may_wait {
+                self.is_any_changing.set(true);
+            }
+            reason.to_string()
+        })?;
+        read_clients(&text).map_err(|mistake| format!("line {}: {}", mistake.line, mistake.message))
     }
 
     /// The version and the file that were read before, if there is another one that is being written.

@@ -14,11 +14,9 @@ use super::interfaces::{self, SECONDS};
 use super::limit_decision::{Asked, LimitDecision, Origin};
 use super::limiter_methods::block_by;
 use super::limiter_object::{LimitArguments, LimiterObject};
-use super::storage_argument::Backend;
+use super::storage_argument::{Backend, NamedLimiter};
 use crate::limit::{Limit, Op};
-use crate::limiter::{
-    FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, RecordHandle, Report,
-};
+use crate::limiter::{FlaggedDecision, KeyHash, MAX_MEMBERS, Member, RecordHandle, Report};
 use ext_php_rs::types::ZendHashTable;
 use std::cell::Cell;
 use std::ptr;
@@ -51,16 +49,12 @@ pub const BLOCK: Method = public(c"block", handler!(block), &[SECONDS], Type::VO
 /// One of several limiters, as it was when the object was made.
 #[derive(Clone)]
 pub struct Part {
-    limiter: Rc<Limiter>,
+    limiter: NamedLimiter,
     identifier: SharedString,
     name: Option<SharedString>,
     limit: Rc<Limit>,
     /// What its constructor was given.
     arguments: LimitArguments,
-    /// Each call leaves so many tokens.
-    leave: u64,
-    /// Whether the operator's file exempts the client from the limit.
-    is_exempt: bool,
     key_hash: Cell<KeyHash>,
     record: Cell<RecordHandle>,
 }
@@ -88,16 +82,14 @@ impl LimiterSet {
 impl Part {
     /// A limiter of this name.
     pub fn new(
-        limiter: Rc<Limiter>,
+        limiter: NamedLimiter,
         identifier: SharedString,
         name: SharedString,
         limit: Rc<Limit>,
         arguments: LimitArguments,
-        leave: u64,
-        is_exempt: bool,
     ) -> Self {
         let (name, key_hash, record) = (Some(name), Cell::default(), Cell::default());
-        Self { limiter, identifier, name, limit, arguments, leave, is_exempt, key_hash, record }
+        Self { limiter, identifier, name, limit, arguments, key_hash, record }
     }
 
     /// The limiter in an argument; none if that is no object of such a class.
@@ -115,9 +107,11 @@ impl Part {
     }
 
     fn from_object(value: &LimiterObject, n: u32) -> Result<Self, Thrown> {
-        let (limiter, leave) = match &value.backend {
-            Backend::Native(limiter) => (limiter, 0),
-            Backend::Named(named) => (&named.limiter, named.leave),
+        let limiter = match &value.backend {
+            Backend::Native(limiter) => {
+                NamedLimiter { limiter: Rc::clone(limiter), leave: 0, is_exempt: false }
+            }
+            Backend::Named(named) => NamedLimiter::clone(named),
             Backend::Php(..) => {
                 return Err(value_error(
                     n,
@@ -132,13 +126,11 @@ impl Part {
             ));
         };
         Ok(Self {
-            limiter: Rc::clone(limiter),
+            limiter,
             identifier: value.shared_identifier(),
             name: value.shared_name(),
             limit: Rc::clone(limit),
             arguments: value.arguments.clone(),
-            leave,
-            is_exempt: value.is_exempt(),
             key_hash: Cell::default(),
             record: Cell::default(),
         })
@@ -148,36 +140,36 @@ impl Part {
     fn has_bucket_of(&self, other: &Self) -> bool {
         let (own, others) = (self.identifier.as_bytes(), other.identifier.as_bytes());
         self.limit.is_of_same_kind(&other.limit)
-            && self.limiter.has_same_key(own, &other.limiter, others)
+            && self.limiter.limiter.has_same_key(own, &other.limiter.limiter, others)
     }
 
     /// The limit, of which a call takes `cost` and leaves so many.
     pub fn member(&self, cost: u64, leave: u64) -> Member<'_> {
         Member {
-            limiter: &self.limiter,
+            limiter: &self.limiter.limiter,
             identifier: self.identifier.as_bytes(),
             name: self.name.as_ref().map(SharedString::as_bytes),
             key_hash: &self.key_hash,
             record: &self.record,
             limit: &self.limit,
             cost,
-            // As NamedLimiter::leave().
-            leave: if cost == 0 { leave } else { leave.max(self.leave) },
-            is_exempt: self.is_exempt,
+            leave: self.limiter.leave(cost, leave),
+            is_exempt: self.limiter.is_exempt,
         }
     }
 
     /// Makes a call on this limit alone.
     pub fn decide(&self, op: Op) -> Report<FlaggedDecision> {
         let context = self.member(0, 0).context();
-        self.limiter.decide(&context, &self.limit, &op, GLOBALS.get().frozen_time.get())
+        self.limiter.limiter.decide(&context, &self.limit, &op, GLOBALS.get().frozen_time.get())
     }
 
     /// A decision on this limit, of a call that asked for so many tokens.
     pub fn decision(&self, flagged: FlaggedDecision, asked: Asked) -> LimitDecision {
         let (identifier, name) = (self.identifier.clone(), self.name.clone());
-        let origin = Origin { limiter: Some(Rc::clone(&self.limiter)), identifier, name };
-        let (limit, leave) = (Rc::clone(&self.limit), self.leave);
+        let limiter = Some(Rc::clone(&self.limiter.limiter));
+        let origin = Origin { limiter, identifier, name };
+        let (limit, leave) = (Rc::clone(&self.limit), self.limiter.leave);
         LimitDecision { flagged, limit, asked, leave, origin }
     }
 }

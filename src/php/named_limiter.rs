@@ -59,15 +59,8 @@ fn concurrency_limit(call: &Call) -> Result<(), Thrown> {
     };
     let (identifier, limiter) = (identifier(named, client)?, GLOBALS.get().limiter_for(named)?);
     let name = call.non_null(1).and_then(SharedString::from_zval);
-    let leave = named.leave;
-    let object = ConcurrencyLimitObject::new(
-        limiter,
-        identifier,
-        *limit,
-        leave,
-        name,
-        client_rule.is_exempt(),
-    )?;
+    let (leave, is_exempt) = (named.leave, client_rule.is_exempt());
+    let object = ConcurrencyLimitObject::new(limiter, identifier, *limit, leave, name, is_exempt)?;
     call.return_new(&concurrency_limit::CLASS, object)
 }
 
@@ -165,9 +158,10 @@ fn part(limits: &NamedLimits, member: &str, client: &[u8]) -> Result<Part, Throw
     let named = limits.find(member.as_bytes()).ok_or(Thrown)?;
     let client_rule = named.rule_for(client);
     let OneLimit { limit, arguments, .. } = one_limit(client_rule.rule())?;
-    let (limiter, identifier) = (GLOBALS.get().limiter_for(named)?, identifier(named, client)?);
+    let (leave, is_exempt) = (named.leave, client_rule.is_exempt());
+    let limiter = NamedLimiter { limiter: GLOBALS.get().limiter_for(named)?, leave, is_exempt };
     let name = SharedString::joined([member.as_bytes(), b"", b""]);
-    Ok(Part::new(limiter, identifier, name, limit, arguments, named.leave, client_rule.is_exempt()))
+    Ok(Part::new(limiter, identifier(named, client)?, name, limit, arguments))
 }
 
 /// The identifier of a client under a limit: the name and the client.

@@ -27,7 +27,8 @@ pub enum Backend {
 }
 
 /// The limiter of a named limit that leaves tokens or exempts the client. [`Backend::Native`] has all others, so that the usual
-/// call does not look for either (`make bench`, `consume()`).
+/// call does not look for either (`make bench`, `consume()`); a limit of a set has it always.
+#[derive(Clone)]
 pub struct NamedLimiter {
     pub limiter: Rc<Limiter>,
     /// Each call leaves so many tokens.

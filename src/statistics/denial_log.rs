@@ -55,8 +55,7 @@ pub enum DeniedBy {
 impl From<DecidedBy> for DeniedBy {
     fn from(decided_by: DecidedBy) -> Self {
         match decided_by {
-            // A lease has tokens, or the store is asked.
-            // Nor is a client denied that is exempt.
+            // Neither a lease nor an exemption denies a call.
             DecidedBy::Store | DecidedBy::Lease | DecidedBy::Exemption => Self::Store,
             DecidedBy::DenyCache => Self::DenyCache,
             DecidedBy::Host => Self::Fallback,

@@ -40,7 +40,7 @@ fn parse(line: &str) -> Result<Line<'_>, &'static str> {
         None => {
             let line = line.split_once([' ', '\t']).map_or(line, |(client, rest)| {
                 // A comment begins after a space.
-                let comment = rest.find(';').map_or(rest.len(), |at| at);
+                let comment = rest.find(';').unwrap_or(rest.len());
                 line.get(..client.len() + 1 + comment).unwrap_or(line)
             });
             // The last one: a client may have others.

@@ -62,18 +62,17 @@ pub struct Exception {
 impl Exceptions {
     /// Finds the line about a client: the more precise one, and of two equal ones that in `except`.
     pub fn find(&self, client: &[u8]) -> Option<Exception> {
-        let except = self.except.as_ref().and_then(|clients| clients.find(client));
-        let own = self.clients.as_ref().and_then(|file| Some((file, file.clients.find(client)?)));
-        match (except, own) {
-            (Some((precision, _)), Some((file, (own, said)))) if own > precision => {
-                Some(Exception { file: Some(Rc::clone(file)), said })
-            }
-            (Some((_, said)), _) => Some(Exception { file: None, said }),
-            (None, Some((file, (_, said)))) => {
-                Some(Exception { file: Some(Rc::clone(file)), said })
-            }
-            (None, None) => None,
-        }
+        let by_file = self.clients.as_ref().and_then(|file| {
+            let (precision, said) = file.clients.find(client)?;
+            Some((precision, Exception { file: Some(Rc::clone(file)), said }))
+        });
+        let by_except = self.except.as_ref().and_then(|clients| {
+            let (precision, said) = clients.find(client)?;
+            Some((precision, Exception { file: None, said }))
+        });
+        // The last of two equal ones counts.
+        let found = by_file.into_iter().chain(by_except).max_by_key(|(precision, _)| *precision);
+        found.map(|(_, exception)| exception)
     }
 }
 
@@ -151,25 +150,19 @@ impl Rule {
     ///
     /// What is wrong with the numbers.
     pub(super) fn with(&self, count: i64, interval: Option<f64>) -> Result<Self, String> {
-        let of = |what: &str, error: LimitError| format!("{what} {error}");
+        let wrong = |error| WrongNumber::from(error).message;
         match (self, interval) {
             (Self::One { algorithm, interval: own, .. }, interval) => {
                 let interval = interval.unwrap_or(*own);
-                let limit = algorithm.limit(count, interval).map_err(|error| match error {
-                    LimitError::Capacity | LimitError::Hits | LimitError::SlidingHits => {
-                        of("limit", error)
-                    }
-                    LimitError::RateTooHigh => RATE_TOO_HIGH.to_owned(),
-                    _ => of("interval", LimitError::Interval),
-                })?;
-                Ok(Self::One { algorithm: *algorithm, count, interval, limit: Rc::new(limit) })
+                let limit = Rc::new(algorithm.limit(count, interval).map_err(wrong)?);
+                Ok(Self::One { algorithm: *algorithm, count, interval, limit })
             }
             (Self::Calendar { unit, timezone, .. }, None) => {
-                CalendarWindow::new(count, [0; 3]).map_err(|error| of("limit", error))?;
+                CalendarWindow::new(count, [0; 3]).map_err(wrong)?;
                 Ok(Self::Calendar { count, unit: *unit, timezone: timezone.clone() })
             }
             (Self::Concurrency(limit), None) => {
-                limit.with_max(count).map(Self::Concurrency).map_err(|error| of("limit", error))
+                limit.with_max(count).map(Self::Concurrency).map_err(wrong)
             }
             (Self::Calendar { .. } | Self::Concurrency(_), Some(_)) => {
                 Err("must be client = limit: this algorithm has no interval".to_owned())
@@ -179,8 +172,29 @@ impl Rule {
     }
 }
 
-pub(super) const RATE_TOO_HIGH: &str =
-    "interval must be at least one nanosecond for each unit of limit";
+/// Why `limit` and `interval` make no limit.
+pub(super) struct WrongNumber {
+    /// Whether it is `limit` that is wrong.
+    pub is_count: bool,
+    pub message: String,
+}
+
+impl From<LimitError> for WrongNumber {
+    fn from(error: LimitError) -> Self {
+        let (is_count, message) = match error {
+            LimitError::Capacity
+            | LimitError::Hits
+            | LimitError::SlidingHits
+            | LimitError::Permits => (true, format!("limit {error}")),
+            LimitError::RateTooHigh => {
+                let message = "interval must be at least one nanosecond for each unit of limit";
+                (false, message.to_owned())
+            }
+            _ => (false, format!("interval {}", LimitError::Interval)),
+        };
+        Self { is_count, message }
+    }
+}
 
 impl Algorithm {
     pub(super) const VALUES: &'static str =

@@ -2,8 +2,8 @@
 
 use super::clients::{ClientList, Clients, Terms};
 use super::limit::{
-    Algorithm, CALENDAR, CONCURRENCY, ClientsFile, DEFAULT_LIFETIME, Exceptions, NamedLimit,
-    RATE_TOO_HIGH, Rule,
+    Algorithm, CALENDAR, CONCURRENCY, ClientsFile, DEFAULT_LIFETIME, Exceptions, NamedLimit, Rule,
+    WrongNumber,
 };
 use super::mistake::{FileError, mistake};
 use crate::dsn::{parse_in_ini, sanitize};
@@ -269,12 +269,9 @@ impl<'a> Section<'a> {
         if let Some((line, _)) = self.lifetime {
             return Err(mistake(line, "lifetime is for algorithm = concurrency"));
         }
-        let limit = algorithm.limit(count, interval).map_err(|error| match error {
-            LimitError::Capacity | LimitError::Hits | LimitError::SlidingHits => {
-                mistake(limit_line, format!("limit {error}"))
-            }
-            LimitError::RateTooHigh => mistake(interval_line, RATE_TOO_HIGH),
-            _ => mistake(interval_line, format!("interval {}", LimitError::Interval)),
+        let limit = algorithm.limit(count, interval).map_err(|error| {
+            let wrong = WrongNumber::from(error);
+            mistake(if wrong.is_count { limit_line } else { interval_line }, wrong.message)
         })?;
         Ok(Rule::One { algorithm, count, interval, limit: Rc::new(limit) })
     }
