@@ -25,8 +25,7 @@ final class Block implements Command
         $seconds = Duration::seconds((string) array_pop($words));
         Pool::enter($arguments);
         $target = Target::from($arguments, $words);
-        $exempt = array_filter($target->terms(), static fn (ClientTerms $terms): bool => $terms->isExempt);
-        $ignored = implode(', ', array_map(static fn (ClientTerms $terms): string => "$terms->limit: {$terms->text()}", $exempt));
+        $ignored = implode(', ', $target->exemptions());
         try {
             $was_stored = $target->block($seconds);
         } catch (\ValueError $error) {

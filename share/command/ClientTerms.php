@@ -23,6 +23,12 @@ final class ClientTerms
         return new self($limit, $terms['exempt'], $numbers, Text::printable($terms['file'], 1000) . ", line $terms[line]");
     }
 
+    /** With the limit in front. */
+    public function line(): string
+    {
+        return "$this->limit: {$this->text()}";
+    }
+
     public function text(): string
     {
         return ($this->isExempt ? 'exempt' : $this->numbers) . " by $this->place";

@@ -36,12 +36,13 @@ final class Peek implements Command
             return self::showStates($target, $arguments);
         }
         $decision = $target instanceof Identifier ? $target->decision($limit, (float) $interval) : $target->ask();
-        [$others, $terms] = [$target->others(), $target->terms()];
+        $others = $target->others();
+        $terms = array_map(static fn (ClientTerms $of): string => $of->line(), $target->terms());
         $is_denied = $decision->wouldDeny();
         if ($arguments->has('json')) {
-            echo Text::json($decision->jsonSerialize() + ['terms' => array_map(static fn (ClientTerms $of): string => "$of->limit: {$of->text()}", $terms), 'others' => $others]);
+            echo Text::json($decision->jsonSerialize() + ['terms' => $terms, 'others' => $others]);
         } else {
-            echo $target->text(), ': ', self::answer($decision), "\n", implode('', array_map(static fn (ClientTerms $of): string => "$of->limit: {$of->text()}\n", $terms)), State::warning($others);
+            echo $target->text(), ': ', self::answer($decision), "\n", implode('', array_map(static fn (string $line): string => "$line\n", $terms)), State::warning($others);
         }
         if (!$decision->isExempt() && !$target->isStored()) {
             Elsewhere::warn($arguments);

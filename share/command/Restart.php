@@ -23,16 +23,27 @@ final class Restart
         if ($missing === []) {
             return;
         }
-        $options = [];
-        foreach ($directives as $name => $value) {
-            array_push($options, '-d', $name . '="' . addcslashes($value, '"\\') . '"');
-        }
+        $options = self::options($directives);
         if (!$was_restarted && PHP_BINARY !== '' && function_exists('pcntl_exec')) {
             // The last of two -d counts, so these stand right before the script.
             pcntl_exec(PHP_BINARY, [...self::phpWords(), ...$options, ...$_SERVER['argv']], [...getenv(), self::MARK => '1']);
         }
         throw new CommandError("cannot start PHP again with other directives; start it so:\n    php " . implode(' ', array_map('escapeshellarg', $options))
             . ' ' . Text::printable($_SERVER['argv'][0]) . ' ...');
+    }
+
+    /**
+     * @param array<string, string> $directives
+     *
+     * @return list<string> the words that give a PHP these directives
+     */
+    public static function options(array $directives): array
+    {
+        $options = [];
+        foreach ($directives as $name => $value) {
+            array_push($options, '-d', $name . '="' . addcslashes($value, '"\\') . '"');
+        }
+        return $options;
     }
 
     /** @return list<string> the words of this process that are PHP's, such as -d extension=...; $argv has those of the script */

@@ -119,11 +119,18 @@ abstract class Target
      */
     protected function expectLimited(): void
     {
-        $exempt = array_filter($this->terms(), static fn (ClientTerms $terms): bool => $terms->isExempt);
+        $exempt = $this->exemptions();
         if ($exempt !== [] && count($exempt) === count($this->identifiers())) {
-            $lines = implode(', ', array_map(static fn (ClientTerms $terms): string => "$terms->limit: {$terms->text()}", $exempt));
+            $lines = implode(', ', $exempt);
             throw new CommandError("{$this->text()}: nothing has changed, because the client is exempt ($lines). --identifier {$this->identifiers()[0]} reaches what is stored for it");
         }
+    }
+
+    /** @return list<string> the lines of the file of limits that exempt the clients */
+    public function exemptions(): array
+    {
+        $exempt = array_filter($this->terms(), static fn (ClientTerms $terms): bool => $terms->isExempt);
+        return array_values(array_map(static fn (ClientTerms $terms): string => $terms->line(), $exempt));
     }
 
     /** @return list<ClientTerms> what the file of limits says of the clients alone */

@@ -46,13 +46,10 @@ final class Run
     /** @return array{process: resource, in: resource, out: resource} */
     private static function start(string $task): array
     {
-        [$options, $pipes] = [[], []];
+        $pipes = [];
         // A process whose command was killed still resets its buckets.
         $directives = ['display_errors' => 'stderr', 'ignore_user_abort' => '1', 'token_bucket.shm_path' => self::NO_FOLDER, 'token_bucket.prefix' => (string) ini_get('token_bucket.prefix'), 'token_bucket.deny_cache' => '0', 'token_bucket.limits' => ''];
-        foreach ($directives as $name => $value) {
-            array_push($options, '-d', "$name=\"" . addcslashes($value, '"\\') . '"');
-        }
-        $process = proc_open([PHP_BINARY, ...Restart::phpWords(), ...$options, __DIR__ . '/worker.php'], [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes);
+        $process = proc_open([PHP_BINARY, ...Restart::phpWords(), ...Restart::options($directives), __DIR__ . '/worker.php'], [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes);
         if ($process === false || !isset($pipes[0], $pipes[1])) {
             throw new CommandError('cannot start another process');
         }
