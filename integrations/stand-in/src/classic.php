@@ -44,7 +44,7 @@ class TokenBucket implements TokenBucket\Limiter
         try {
             $limit = match (true) {
                 $bucket_capacity !== null && $tokens_per_second !== null => StandIn\TokenBucket::perSecond($bucket_capacity, $tokens_per_second),
-                $bucket_capacity !== null => StandIn\TokenBucket::perSecond($bucket_capacity, 1e9) && false ?: null,
+                $bucket_capacity !== null => StandIn\TokenBucket::checkCapacity($bucket_capacity),
                 $tokens_per_second !== null => StandIn\TokenBucket::checkRate($tokens_per_second),
                 default => null,
             };

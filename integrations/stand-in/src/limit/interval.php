@@ -26,9 +26,9 @@ final class Interval
     }
 
     /**
-     * The period is whole nanoseconds, if such a number rounds to it, else the simplest fraction that does.
+     * The interval of so many tokens in a period of seconds.
      *
-     * Returns the interval of so many tokens in a period of seconds
+     * The period is whole nanoseconds, if such a number rounds to it, else the simplest fraction that does.
      */
     public static function ofPeriod(int $tokens, float $period): array
     {

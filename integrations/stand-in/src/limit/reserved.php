@@ -15,9 +15,9 @@ final class Reserved
     public const MAX_AHEAD = 57;
 
     /**
-     * @param array{int, int} $empty  when an empty bucket is full
+     * The state of a bucket that is full at `fullAt`, at least so far `ahead`.
      *
-     * Returns the state of a bucket that is full at `fullAt`, at least so far `ahead`
+     * @param array{int, int} $empty when an empty bucket is full
      */
     public static function state(TokenBucket $limit, array $fullAt, array $empty, int $ahead): array
     {

@@ -33,7 +33,7 @@ final class TokenBucket extends Limit
     /** A bucket of `capacity` tokens that gets `rate` of them back each second. */
     public static function perSecond(int $capacity, float $rate): self
     {
-        $capacity = self::checkCount($capacity, self::MAX_CAPACITY, LimitError::CAPACITY);
+        self::checkCapacity($capacity);
         self::checkRate($rate);
         if ($rate > self::MAX_RATE) {
             throw new LimitError(LimitError::RATE_TOO_HIGH);
@@ -43,6 +43,11 @@ final class TokenBucket extends Limit
             throw new LimitError(LimitError::REFILL_TOO_LONG);
         }
         return new self($capacity, ...Interval::ofRate($rate));
+    }
+
+    public static function checkCapacity(int $capacity): void
+    {
+        self::checkCount($capacity, self::MAX_CAPACITY, LimitError::CAPACITY);
     }
 
     public static function checkRate(float $rate): void
@@ -55,7 +60,7 @@ final class TokenBucket extends Limit
     /** A bucket of `capacity` tokens that come back evenly over `period` seconds. */
     public static function perPeriod(int $capacity, float $period): self
     {
-        $capacity = self::checkCount($capacity, self::MAX_CAPACITY, LimitError::CAPACITY);
+        self::checkCapacity($capacity);
         if (!is_finite($period) || $period <= 0) {
             throw new LimitError(LimitError::INTERVAL);
         }
