@@ -20,7 +20,7 @@ function server_cpu(): Section
         }
         $section->summary[] = "Server's processor time, $store: token_bucket " . duration(median($data['limiters'][$ours])) . ' a decision';
     }
-    $section->tables = 'What one process costs the server, over ' . number_format($data['decisions']) . " decisions a round: the time that all its threads were on a processor (`/proc/PID/task/*/schedstat`, in nanoseconds).\n\n"
+    $section->tables = 'The cost of one process for the server, over ' . number_format($data['decisions']) . " decisions a round: the time that all its threads were on a processor (`/proc/PID/task/*/schedstat`, in nanoseconds).\n\n"
         . table(['store', 'limiter', "of token_bucket's", 'a decision'], $ratios, 'llrr');
     return $section;
 }
