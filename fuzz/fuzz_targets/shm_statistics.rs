@@ -6,7 +6,6 @@ use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
 use std::os::unix::fs::FileExt;
-use token_bucket::identifier::Identifier;
 use token_bucket::limit::TokenBucket;
 use token_bucket::mapped::{self, BLOCKS_SIZE, DENIAL_LOG_SIZE, Purpose};
 use token_bucket::statistics::{
@@ -60,14 +59,8 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let cause = DenialCause::new(&limit, by, u.arbitrary()?, u.arbitrary()?);
         DenialLog::new(&region).note(counter, id, &cause, weight, now);
         let (key_hash, record) = (Cell::default(), Cell::default());
-        let identifier = Identifier::Plain(id);
-        let context = CallContext {
-            identifier,
-            name: Some(name),
-            key_hash: &key_hash,
-            record: &record,
-            is_exempt: false,
-        };
+        let unnamed = CallContext::of_identifier(id, &key_hash, &record);
+        let context = CallContext { name: Some(name), ..unnamed };
         let (store, kind) = (b"store=3:shm;".as_slice(), *u.choose(&LimitKind::ALL)?);
         let key = BlockedKey { store, prefix, context, kind, is_enforced: u.arbitrary()? };
         match u.arbitrary()? {

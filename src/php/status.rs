@@ -14,7 +14,6 @@ use super::named_limiter::one_limit;
 use super::statistics::{last_hour_of_prefix, of_prefix};
 use crate::clock::boot_time;
 use crate::dsn::Dsn;
-use crate::identifier::Identifier;
 use crate::limit::{Decision, Limit, Op, SECOND};
 use crate::limiter::{
     CALENDAR, CONCURRENCY, CallContext, ClientRule, FileSettings, LONGEST_IDENTIFIER, LimitName,
@@ -224,14 +223,7 @@ fn limited_clients(
 
 fn look_at(identifier: &[u8], limiter: &Limiter, limit: &Limit, peek: &Op) -> Option<Decision> {
     let (key_hash, record) = (Cell::default(), Cell::default());
-    let identifier = Identifier::Plain(identifier);
-    let context = CallContext {
-        identifier,
-        name: None,
-        key_hash: &key_hash,
-        record: &record,
-        is_exempt: false,
-    };
+    let context = CallContext::of_identifier(identifier, &key_hash, &record);
     let frozen = GLOBALS.get().frozen_time.get();
     let Report { answer, event, .. } = limiter.decide(&context, limit, peek, frozen);
     log_event(event);

@@ -15,7 +15,6 @@ use super::interfaces;
 use crate::clock::from_seconds;
 use crate::dsn::{Dsn, Target};
 use crate::error::Error;
-use crate::identifier::Identifier;
 use crate::limit::{Op, SECOND, TokenBucket};
 use crate::limiter::{CallContext, FlaggedDecision, Limiter, Report};
 use ext_php_rs::ffi;
@@ -158,15 +157,8 @@ impl StorageObject {
         let limit = TokenBucket::per_nanosecond(full)
             .map_err(|_| value_error(3, "must be above 0 and at most four years, in seconds"))?
             .into();
-        let identifier = Identifier::Plain(identifier.as_bytes());
         let (key_hash, record) = (Cell::default(), Cell::default());
-        let context = CallContext {
-            identifier,
-            name: None,
-            key_hash: &key_hash,
-            record: &record,
-            is_exempt: false,
-        };
+        let context = CallContext::of_identifier(identifier.as_bytes(), &key_hash, &record);
         Ok(self.limiter.decide(&context, &limit, &op, GLOBALS.get().frozen_time.get()))
     }
 

@@ -19,3 +19,16 @@ pub struct CallContext<'a> {
     /// Whether no limit holds for the client: the call is accepted, charged to nothing, and counted as such.
     pub is_exempt: bool,
 }
+
+impl<'a> CallContext<'a> {
+    /// The context of a call that knows the identifier alone: the limit was given no name, and holds for the client.
+    #[inline(always)]
+    pub const fn of_identifier(
+        identifier: &'a [u8],
+        key_hash: &'a Cell<KeyHash>,
+        record: &'a Cell<RecordHandle>,
+    ) -> Self {
+        let identifier = Identifier::Plain(identifier);
+        Self { identifier, name: None, key_hash, record, is_exempt: false }
+    }
+}

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use token_bucket::identifier::Identifier;
 use token_bucket::limiter::{CallContext, RecordHandle};
 use token_bucket::store::KeyHash;
 
@@ -60,14 +59,7 @@ pub fn sequences(dsn: &str) -> u32 {
 #[allow(dead_code, reason = "not every test program makes calls on limiters")]
 pub fn with_context<R>(name: &[u8], call: impl FnOnce(CallContext<'_>) -> R) -> R {
     let (key_hash, record) = (Cell::new(KeyHash::default()), Cell::new(RecordHandle::default()));
-    let identifier = Identifier::Plain(name);
-    call(CallContext {
-        identifier,
-        name: None,
-        key_hash: &key_hash,
-        record: &record,
-        is_exempt: false,
-    })
+    call(CallContext::of_identifier(name, &key_hash, &record))
 }
 
 /// Declares a module with a test for each case on the server whose DSN is in an environment variable.

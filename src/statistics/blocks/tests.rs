@@ -13,14 +13,7 @@ struct TestTable(Vec<BlockSet>);
 /// A token bucket in shared memory.
 fn with_key<R>(identifier: &[u8], work: impl FnOnce(BlockedKey<'_>) -> R) -> R {
     let (key_hash, record) = (Cell::default(), Cell::default());
-    let identifier = Identifier::Plain(identifier);
-    let context = CallContext {
-        identifier,
-        name: None,
-        key_hash: &key_hash,
-        record: &record,
-        is_exempt: false,
-    };
+    let context = CallContext::of_identifier(identifier, &key_hash, &record);
     let kind = LimitKind::TokenBucket;
     let (store, prefix) = (b"store=3:shm;".as_slice(), b"tb:".as_slice());
     work(BlockedKey { store, prefix, context, kind, is_enforced: true })
