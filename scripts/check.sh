@@ -14,7 +14,7 @@ scripts/fuzz.sh build >/dev/null
 
 step "PHP: the release"
 # make test runs all on a build that checks itself; here it is what the optimiser could change.
-scripts/phpt.sh php-tests/01_class php-tests/02_storages php-tests/06_fpm php-tests/08_memory
+scripts/phpt.sh php-tests/01_class php-tests/02_storages php-tests/06_fpm php-tests/08_memory php-tests/09_statistics
 
 step "Memory: valgrind, AddressSanitizer and Miri"
 scripts/sanitize.sh short

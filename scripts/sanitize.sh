@@ -43,7 +43,7 @@ run() {
 }
 
 # Tests that fork, flood or start php-fpm are left out: valgrind runs them for minutes, on the same code.
-local_tests="php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection
+local_tests="php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection php-tests/09_statistics
     php-tests/02_storages/contract.phpt php-tests/02_storages/test_clock.phpt php-tests/02_storages/vectors.phpt
     php-tests/02_storages/php_storage.phpt php-tests/02_storages/php_storage_error.phpt
     php-tests/02_storages/php_storage_destructors.phpt php-tests/02_storages/php_storage_fibers.phpt php-tests/08_memory/flat.phpt"
@@ -89,7 +89,7 @@ exec '$php' \"\$@\""
         { add_row "AddressSanitizer: is it in the build?" FAILED; failed=1; return; }
     tests=$local_tests
     [ -n "$short" ] || tests="php-tests/01_class php-tests/02_storages php-tests/03_ini php-tests/04_errors php-tests/05_reflection
-        php-tests/07_servers php-tests/08_memory"
+        php-tests/07_servers php-tests/08_memory php-tests/09_statistics"
     run "AddressSanitizer: PHP" asan_phpt $tests
     # Without the model checker: AddressSanitizer takes loom's switches of stacks for overflows.
     [ -n "$short" ] || run "AddressSanitizer: Rust" with_asan cargo test --lib --test conformance --test shared_memory --test slot_words

@@ -15,7 +15,7 @@ cargo test --locked --quiet --lib --test shared_memory --test slot_words 2>&1
 cargo test --locked --quiet --test conformance --test permits -- array:: shared_memory:: 2>&1
 
 step "PHP: classes, directives, errors, reflection, stores in this process"
-scripts/phpt.sh php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection \
+scripts/phpt.sh php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection php-tests/09_statistics \
     $(grep -L -e servers.inc -e pdo.inc -e fpm.inc php-tests/02_storages/*.phpt)
 
 end_steps

@@ -1057,7 +1057,7 @@ function tables_section(array $status): string
         show_text($table['path']) . ' <span class="muted">' . bytes($table['bytes']) . '</span>',
     ];
     return folded_section('tables', 'Tables in shared memory', table(
-        'How full the tables are. Evictions are buckets that were evicted while in use; newcomers are denied for want of a slot.',
+        'How full the tables are. Evictions are buckets that were evicted while in use; newcomers are denied because the table was full.',
         ['Table', 'Holds', 'Full', 'Slots used', 'Evictions', 'Newcomers denied', 'File'],
         array_map($show, $status['tables']),
         'There is no table yet: no call was made.',

@@ -78,7 +78,7 @@ impl Error {
 
     /// Makes an error of [`ErrorKind::Unwritable`] of the server `name`, from what it said.
     pub fn unwritable(name: &str, words: &str) -> Self {
-        let message = format!("{name}: it says that it must not be written to: {words}");
+        let message = format!("{name}: it refuses writes: {words}");
         Self::new(ErrorKind::Unwritable, message)
     }
 

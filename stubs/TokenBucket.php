@@ -209,8 +209,8 @@ class TokenBucket implements TokenBucket\Limiter
     /**
      * Denies every call on the identifier for some time: also one of cost 0, also check().
      *
-     * Denied calls meanwhile do not lengthen it, and a refund gives nothing back. Of two blocks the one that ends later
-     * counts. Afterwards the bucket is full. Needs no capacity and no rate. reset() lifts the block, and in a shared-memory
+     * Denied calls meanwhile do not lengthen it, and a refund gives nothing back. If there are two blocks, the one that
+     * ends later counts. Afterwards the bucket is full. Needs no capacity and no rate. reset() lifts the block, and in a shared-memory
      * table that other clients keep full it may shrink to the wait for one token. A block is seen by all that share the storage; where token_bucket.deny_cache is on, another host sees a reset() within a second.
      *
      * If the storage fails, on_error=fallback blocks in this host's own buckets, `open` and `closed` do nothing. On MariaDB

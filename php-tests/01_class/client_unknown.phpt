@@ -18,6 +18,6 @@ unlink($log);
 ?>
 --EXPECT--
 192.0.2.1 unknown unknown unknown unknown 
-token_bucket: TokenBucket\client_network(): "unix:" is no address, so the client shares the identifier "unknown" with all others without one. If a proxy reaches the web server by a unix socket, name "unix:" among the trusted proxies of client_address()
+token_bucket: TokenBucket\client_network(): "unix:" is not an address, so the client shares the identifier "unknown" with all others without one. If a proxy reaches the web server by a unix socket, name "unix:" among the trusted proxies of client_address()
 192.0.2.1 unknown unknown unknown unknown 
 192.0.2.1 unknown unknown unknown unknown 

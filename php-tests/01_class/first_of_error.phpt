@@ -76,9 +76,9 @@ TypeError: TokenBucket\FirstOf::__construct(): Argument #2 must be of type Token
 TypeError: TokenBucket\FirstOf::__construct(): Argument #2 must be of type TokenBucket\Limiter, stdClass given
 TypeError: TokenBucket\FirstOf::__construct(): Argument #2 must be of type TokenBucket\Limiter, TokenBucket\ConcurrencyLimit given
 TypeError: TokenBucket\FirstOf::__construct(): Argument #2 must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow or SlidingWindow: the decision of a limiter written in PHP cannot be settled where it was made
-TypeError: TokenBucket\FirstOf::__construct(): Argument #2 must be a single limiter: no store decides in one step on all of some limits and the first of others
-TypeError: TokenBucket\FirstOf::__construct(): Argument #2 must be a single limiter: no store decides in one step on all of some limits and the first of others
-TypeError: TokenBucket\Compound::__construct(): Argument #2 must not be a FirstOf: no store decides in one step on all of some limits and the first of others
+TypeError: TokenBucket\FirstOf::__construct(): Argument #2 must be a single limiter: a FirstOf cannot contain a set
+TypeError: TokenBucket\FirstOf::__construct(): Argument #2 must be a single limiter: a FirstOf cannot contain a set
+TypeError: TokenBucket\Compound::__construct(): Argument #2 must not be a FirstOf: a Compound cannot contain one
 Error: The limiter in argument #1 is not initialized: a constructor that overrides must call parent::__construct()
 ValueError: TokenBucket\FirstOf::__construct(): Argument #2 must have a limit: $bucket_capacity and $tokens_per_second
 ValueError: TokenBucket\FirstOf::__construct(): Argument #1 must not be on a storage written in PHP: TokenBucketStorage cannot give back what it took

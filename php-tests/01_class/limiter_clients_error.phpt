@@ -85,9 +85,9 @@ try {
 array_map(unlink(...), glob(__DIR__ . '/limiter_clients_error.*.ini'));
 --EXPECT--
 Before there is a valid file:
-token_bucket.limits: limiter_clients_error.limits.ini: line 4: except: 10.0.0.0/33 is no address or network: write one like 10.0.0.0/8 or 2001:db8::/32
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: except: 10.0.0.0/33 is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: except: 10.1.0.0/8 has bits beyond its length: write 10.0.0.0/8
-token_bucket.limits: limiter_clients_error.limits.ini: line 5: except must not be there twice: it is in line 4, too
+token_bucket.limits: limiter_clients_error.limits.ini: line 5: except is set twice: the first time in line 4
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.gone.ini: No such file or directory
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: /: must be a regular file
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 2: must be client = limit, client = limit / interval, or client = none
@@ -97,7 +97,7 @@ token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 4: this client is already in line 1
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: must be UTF-8
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: must be client = limit: this algorithm has no interval
-token_bucket.limits: limiter_clients_error.limits.ini: line 5: all must stand alone: its limits have the other keys
+token_bucket.limits: limiter_clients_error.limits.ini: line 5: a set with all can have no other key: its limits have them
 
 A valid one, whose file of clients changes:
 limit 10

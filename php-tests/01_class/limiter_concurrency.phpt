@@ -95,8 +95,8 @@ far: {"algorithm":"concurrency","limit":1,"lifetime":60,"leave":0,"except":null,
 permits_batch: {"algorithm":"concurrency","limit":2,"lifetime":120.5,"leave":1,"except":null,"clients":null,"storage":null,"enforce":true,"on_error":"fallback"}
 permits_export: {"algorithm":"concurrency","limit":1,"lifetime":60,"leave":0,"except":null,"clients":null,"storage":null,"enforce":false,"on_error":"fallback"}
 permits_report: {"algorithm":"concurrency","limit":2,"lifetime":120.5,"leave":0,"except":null,"clients":null,"storage":null,"enforce":true,"on_error":"fallback"}
-TokenBucket\ConfigurationException: [permits_report] in token_bucket.limits limits how many run at once: TokenBucket\concurrency_limit() makes it
-TokenBucket\ConfigurationException: [calls_beside_permits] in token_bucket.limits limits calls: TokenBucket\limiter() makes it
+TokenBucket\ConfigurationException: [permits_report] in token_bucket.limits limits how many run at once: use TokenBucket\concurrency_limit()
+TokenBucket\ConfigurationException: [calls_beside_permits] in token_bucket.limits limits calls: use TokenBucket\limiter()
 TokenBucket\ConfigurationException: TokenBucket\ConcurrencyLimit needs a storage on shared memory (shm:), on array: or on Redis (redis: and its like); memcached, MariaDB and MySQL, and storages written in PHP hold no permits
 TokenBucket\ConfigurationException: token_bucket.limits has no limit "nothing": must be one of calls_beside_permits, far, permits_batch, permits_export, permits_report
 ValueError: TokenBucket\concurrency_limit(): Argument #2 ($client) must be between 1 and 4096 bytes long

@@ -100,7 +100,7 @@ TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 3: interval 
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 4: storage: The port in the storage DSN must be between 1 and 65535
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 2: "limit[]" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, on_error, enforce, leave, except, clients, like, all or first
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: must be [name] or key = value; a value with special characters needs "quotes"
-TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 4: all must name limits of this file, and [c] is not there
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 4: all must name limits of this file; there is no limit [c]
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 5: timezone must be a time zone that PHP knows, such as Europe/Berlin
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: must be text, without NUL bytes
 

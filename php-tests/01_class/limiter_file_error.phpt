@@ -53,7 +53,7 @@ TokenBucket\ConfigurationException: token_bucket.limits: /dev/zero: must be a re
 TokenBucket\ConfigurationException: token_bucket.limits: FOLDER/many.ini: line 3001: must have at most 1000 limits
 TokenBucket\ConfigurationException: token_bucket.limits has no limit "a": must be one of limit1, limit10, limit100, limit1000, limit101, limit102, limit103, limit104, limit105, limit106, limit107, limit108, limit109, limit11, limit110, limit111, limit112, limit113, limit114, limit115, ...
 fine
-TokenBucket\ConfigurationException: token_bucket.limits is empty here: set it in php.ini, to the path of a file with limits
+TokenBucket\ConfigurationException: token_bucket.limits is empty: set it in php.ini to the path of a file of limits
 
 TokenBucket\ConfigurationException: token_bucket.limits: FOLDER/\u{1b}[31mred: No such file or directory
 TokenBucket\StorageException: Cannot open the directory FOLDER/\u{1b}[31mred for shared memory: No such file or directory (os error 2); set token_bucket.shm_path to one that exists

@@ -17,7 +17,7 @@ for ($i = 0; $i < 12_000; $i++) {
 }
 ['tables' => [$table], 'limits' => $limits] = status();
 var_dump($table['slots'] < 4_096, $table['used'] > 0.9 * $table['slots']);
-// Each client is new, and its bucket of one is full: it is denied for want of a slot alone.
+// Each client is new, and its bucket of one is full: it is denied because the table was full alone.
 var_dump($denied['bucket'] > 5_000, $table['denied_newcomers'] === $denied['bucket'], $limits['bucket']['denied'] === $denied['bucket']);
 var_dump($limits['bucket']['evictions'] === $denied['bucket'] + $table['evictions']);
 var_dump($denied['greedy'], $limits['greedy']['evictions']);

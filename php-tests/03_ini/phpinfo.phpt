@@ -23,7 +23,7 @@ Size in bytes => 8388608
 Buckets it can hold => 524032
 Buckets in use => 3
 Evicted while in use => 0
-Newcomers denied for want of room => 0
+Newcomers denied because the table was full => 0
 Permits it can hold => 65280
 Permits held => 2
 

@@ -16,12 +16,12 @@ foreach ([
 }
 ?>
 --EXPECT--
-Warning: PHP Startup: token_bucket.storge is no directive and has no effect; did you mean token_bucket.storage? in Unknown on line 0
+Warning: PHP Startup: token_bucket.storge is not a directive and has no effect; did you mean token_bucket.storage? in Unknown on line 0
 runs
-Warning: PHP Startup: token_bucket.timeout is no directive and has no effect; did you mean token_bucket.timeout_ms? in Unknown on line 0
+Warning: PHP Startup: token_bucket.timeout is not a directive and has no effect; did you mean token_bucket.timeout_ms? in Unknown on line 0
 runs
-Warning: PHP Startup: Token_Bucket.Lease is no directive and has no effect; did you mean token_bucket.lease? in Unknown on line 0
+Warning: PHP Startup: Token_Bucket.Lease is not a directive and has no effect; did you mean token_bucket.lease? in Unknown on line 0
 runs
-Warning: PHP Startup: token_bucket.redis_password is no directive and has no effect in Unknown on line 0
+Warning: PHP Startup: token_bucket.redis_password is not a directive and has no effect in Unknown on line 0
 runs
 runs

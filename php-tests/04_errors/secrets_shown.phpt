@@ -26,5 +26,5 @@ bool(true)
 bool(false)
 bool(true)
 bool(false)
-Redis at 127.0.0.1:1: the TLS file /etc/hosts cannot be used: it holds no certificate
+Redis at 127.0.0.1:1: the TLS file /etc/hosts cannot be used: it has no certificate
 Redis at 127.0.0.1:1: the TLS file /nonexistent cannot be used: No such file or directory (os error 2)

@@ -183,7 +183,7 @@ token-bucket: limits needs: check FILE, or check FILE NAME CLIENT
 See: token-bucket limits --help
 [2]
 $ token-bucket limits check /nowhere
-token-bucket: there is no file /nowhere
+token-bucket: no such file: /nowhere
 [1]
 $ token-bucket limits check LIMITS
 LIMITS: line 2: limit must be a whole number

@@ -112,6 +112,6 @@ certificate server: let in
 no such file: MySQL at 127.0.0.1:PORT: the TLS file /SERVERS/none.pem cannot be used: No such file or directory (os error 2)
 a server without TLS: MySQL at 127.0.0.1:PORT: it offers no TLS
 0 session
-ed25519: MySQL at 127.0.0.1:PORT: it wants the user to log in by "client_ed25519"; mysql_native_password and caching_sha2_password are known
+ed25519: MySQL at 127.0.0.1:PORT: the user must log in by "client_ed25519"; only mysql_native_password and caching_sha2_password are supported
 mysql_old_password: MySQL at 127.0.0.1:PORT: Server is running in --secure-auth mode, but 'old'@'localhost' has a password in the old format; please change the password to the new format (error 1275)
 unix_socket over TCP: MySQL at 127.0.0.1:PORT: Access denied for user 'socket'@'localhost' (error 1698)

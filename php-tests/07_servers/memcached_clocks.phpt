@@ -72,7 +72,7 @@ echo preg_match("/^token_bucket_server_clock_behind_seconds\{server=\"[^\"]*:$se
 3600 s, a fixed window: as documented
 3600 s, a sliding window: as documented
 3600 s, a calendar window: as documented
-TokenBucket::attempt(): memcached at 127.0.0.1:PORT: the clock of this host is at least N s behind that of another host: a limit counts by the clock that is furthest ahead, which admitted up to one limit more; set the clocks by NTP
+TokenBucket::attempt(): memcached at 127.0.0.1:PORT: the clock of this host is at least N s behind that of another host. Limits count by the clock furthest ahead, so up to one limit more was admitted; set the clocks by NTP
 said once
 3600 s behind
 1 in Prometheus

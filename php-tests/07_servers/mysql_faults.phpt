@@ -106,7 +106,7 @@ for ($i = 0; $i < 4; $i++) {
             try {
                 $accepted += (int) $bucket->consume();
             } catch (TokenBucket\StorageException $e) {
-                $unknown += (int) !preg_match('/is asked again|cannot connect/', $e->getMessage());
+                $unknown += (int) !preg_match('/will be asked again|cannot connect/', $e->getMessage());
             }
             usleep(500);
         }
@@ -147,7 +147,7 @@ closed: no, no, no, no, degraded, limited
 yes, yes, no, no, by the store, limited
 
 TokenBucket::peek(): MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is accepted
-throw: MySQL at 127.0.0.1:PORT failed a moment ago; it is asked again in N s
+throw: MySQL at 127.0.0.1:PORT failed a moment ago; it will be asked again in N s
 yes, yes, no, no, by the store, limited
 
 bool(true)

@@ -123,5 +123,5 @@ another authority: MySQL at 127.0.0.1:PORT: cannot connect: TLS: its certificate
 a server without TLS: MySQL at 127.0.0.1:PORT: it offers no TLS
 sha256_password
 TLS: let in
-socket: MySQL at /SERVERS/socket: it wants the user to log in by "sha256_password"; mysql_native_password and caching_sha2_password are known
+socket: MySQL at /SERVERS/socket: the user must log in by "sha256_password"; only mysql_native_password and caching_sha2_password are supported
 TCP: MySQL at 127.0.0.1:PORT: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN

@@ -91,7 +91,7 @@ told(new TokenBucket($server->dsn('table=strange'), 'x', 100, 0.0001), $good);
 --EXPECTF--
 read only
 no, degraded; no, degraded; no, degraded; 
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: it says that it must not be written to: The %s server is running with the --read-only option so it cannot execute this statement; until there is a server that can be, every call is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: it refuses writes: The %s server is running with the --read-only option so it cannot execute this statement; until a server accepts writes, every call is denied
 yes; yes; yes; 
 
 too many connections

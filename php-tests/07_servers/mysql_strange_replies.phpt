@@ -229,10 +229,10 @@ another number of the statement: no
 a row without columns: a row without columns: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 a row of another identifier: a row of another identifier: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 2^63 columns: 2^63 columns: its answer is not the protocol of MariaDB or MySQL
-mysql_clear_password: mysql_clear_password: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known
-mysql_clear_password at once: mysql_clear_password at once: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known
-dialog: dialog: it wants the user to log in by "dialog"; mysql_native_password and caching_sha2_password are known
-mysql_old_password: mysql_old_password: it wants the user to log in by "mysql_old_password"; mysql_native_password and caching_sha2_password are known
+mysql_clear_password: mysql_clear_password: the user must log in by "mysql_clear_password"; only mysql_native_password and caching_sha2_password are supported
+mysql_clear_password at once: mysql_clear_password at once: the user must log in by "mysql_clear_password"; only mysql_native_password and caching_sha2_password are supported
+dialog: dialog: the user must log in by "dialog"; only mysql_native_password and caching_sha2_password are supported
+mysql_old_password: mysql_old_password: the user must log in by "mysql_old_password"; only mysql_native_password and caching_sha2_password are supported
 sha256_password: sha256_password: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
 caching_sha2_password, all of it: caching_sha2_password, all of it: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
 caching_sha2_password, its own key: caching_sha2_password, its own key: its answer is not the protocol of MariaDB or MySQL

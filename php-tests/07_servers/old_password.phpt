@@ -36,10 +36,10 @@ foreach (['Redis' => fn ($password) => "redis://:$password@127.0.0.1:$redis->por
 Redis
 right: let in
 old: Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled
-old: Redis at 127.0.0.1:PORT failed a moment ago; it is asked again in SECONDS
+old: Redis at 127.0.0.1:PORT failed a moment ago; it will be asked again in SECONDS
 right: let in
 MariaDB
 right: let in
 old: MySQL at 127.0.0.1:PORT: Access denied for user 'owner'@'localhost' (using password: YES) (error 1045)
-old: MySQL at 127.0.0.1:PORT failed a moment ago; it is asked again in SECONDS
+old: MySQL at 127.0.0.1:PORT failed a moment ago; it will be asked again in SECONDS
 right: let in

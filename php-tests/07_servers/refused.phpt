@@ -92,8 +92,8 @@ Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by a
 Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by an authority that is trusted here; ca= in the storage DSN names an authority to trust
 Redis at 127.0.0.1:PORT: %s
 Redis at 127.0.0.1:PORT: the TLS file /SERVERS/none.pem cannot be used: No such file or directory (os error 2)
-Redis at 127.0.0.1:PORT: the TLS file /SERVERS/certificates.log cannot be used: it holds no certificate
-Redis at 127.0.0.1:PORT: the TLS file /SERVERS/client.pem cannot be used: it holds nothing of the kind
+Redis at 127.0.0.1:PORT: the TLS file /SERVERS/certificates.log cannot be used: it has no certificate
+Redis at 127.0.0.1:PORT: the TLS file /SERVERS/client.pem cannot be used: it has no PEM block of the expected kind
 Redis at 127.0.0.1:PORT: cannot connect: %s
 Redis at no-such-host.invalid:PORT: cannot connect: the host name is not known
 memcached at no-such-host.invalid:PORT: cannot connect: the host name is not known

@@ -39,7 +39,7 @@ final class Block implements Command
         }
         foreach ($arguments->has('network') ? [] : $target->clients() as $client) {
             if (($network = Client::network($client)) !== null) {
-                fwrite(STDERR, "token-bucket: a limit by client_network() knows $client as $network, other lengths need --network; this block is of the address alone\n");
+                fwrite(STDERR, "token-bucket: this blocks the address alone; a limit by client_network() knows it as $network (with another length: --network)\n");
             }
         }
         if (!$was_stored) {

@@ -37,7 +37,7 @@ final class Blocked implements Command
         }
         $format = BlockedFormat::named($arguments->value('format') ?? 'plain');
         if ($arguments->has('json') && $arguments->has('format')) {
-            throw new UsageError('--json stands in place of --format');
+            throw new UsageError('--json and --format cannot be used together');
         }
         if ($format === BlockedFormat::Nft && !$arguments->has('direct')) {
             throw new UsageError("--format nft needs --direct: a packet filter sees the address that connects. If that is a proxy, blocking its clients' addresses\n"

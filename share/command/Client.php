@@ -55,11 +55,11 @@ final class Client
         $most = str_contains($address, ':') ? 128 : 32;
         $network = $bits < 1 || $bits > $most ? $address : client_network($address, min(128, (int) $bits), min(32, (int) $bits));
         if ($client !== $network) {
-            throw new UsageError("$client is no network as TokenBucket\\client_network() writes it; did you mean $network?");
+            throw new UsageError("$client is not as TokenBucket\\client_network() writes a network; did you mean $network?");
         }
         if (!$is_network && $client !== client_network($address)) {
-            throw new UsageError("$client as a whole is a client only where the application limits it so, by client_network(): say that with --network.\n"
-                . 'Else each address in it is a client of its own; a firewall keeps out a network');
+            throw new UsageError("$client is one client only if the application limits by client_network(): say so with --network.\n"
+                . 'If it limits by address, each address in it is a client of its own; a firewall keeps out a network');
         }
     }
 }

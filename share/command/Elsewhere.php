@@ -32,7 +32,7 @@ final class Elsewhere
             return;
         }
         $quoted = static fn (string $prefix): string => '"' . Text::printable($prefix) . '"';
-        fwrite(STDERR, 'token-bucket: calls are counted under the prefix ' . implode(', ', array_map($quoted, array_slice($others, 0, self::MOST_PREFIXES))) . self::more($others, self::MOST_PREFIXES) . ', too; this command is about '
+        fwrite(STDERR, 'token-bucket: calls are also counted under the prefix ' . implode(', ', array_map($quoted, array_slice($others, 0, self::MOST_PREFIXES))) . self::more($others, self::MOST_PREFIXES) . '; this command shows '
             . $quoted($own) . ". --pool FILE takes a pool's token_bucket.prefix\n");
     }
 

@@ -184,7 +184,7 @@ final class FindLimit implements Command
         $names = implode(', ', array_map(static fn (LogInput $log): string => $log->name, $logs));
         $warnings = implode('', array_map(static fn (LogInput $log): string => $log->warning === null ? '' : "\n$log->warning", $logs));
         if ($reading->lines === 0) {
-            throw new CommandError("$names: no line in it" . $warnings);
+            throw new CommandError("$names: no lines in it" . $warnings);
         }
         if ($reading->withoutClient > 0 && !$key->isAddress()) {
             throw new CommandError("$names: $reading->withoutClient lines match, but none of them names a client by " . Text::printable($key->by) . $warnings);

@@ -56,7 +56,7 @@ final class Identifier extends Target
         $algorithm = $arguments->value('algorithm');
         if ($word === null) {
             $foreign = array_filter(['algorithm', 'storage', 'limit', 'interval'], $arguments->has(...));
-            return $foreign === [] ? null : throw new UsageError('--' . reset($foreign) . ' needs --identifier; of a named limit the file tells it');
+            return $foreign === [] ? null : throw new UsageError('--' . reset($foreign) . ' needs --identifier; for a named limit the file has it');
         }
         if ($algorithm !== null && !in_array($algorithm, self::ALGORITHMS, true)) {
             throw new UsageError('--algorithm must be ' . implode(', ', self::ALGORITHMS) . '; it is "' . Text::printable($algorithm) . '"');
@@ -216,7 +216,7 @@ final class Identifier extends Target
             'calendar' => $interval === self::YEARS
                 ? new CalendarWindow($this->storage, $this->identifier, $limit, 'year')
                 : throw new UsageError('--algorithm calendar has no --interval; without --limit it shows the calls that count'),
-            self::CONCURRENCY => throw new UsageError('--algorithm concurrency has permits; --limit tells nothing of them'),
+            self::CONCURRENCY => throw new UsageError('--algorithm concurrency shows permits, which need no --limit'),
         });
     }
 

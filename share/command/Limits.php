@@ -28,7 +28,7 @@ final class Limits implements Command
         }
         $path = realpath($file);
         if ($path === false || !is_file($path)) {
-            throw new CommandError('there is no file ' . Text::printable($file));
+            throw new CommandError('no such file: ' . Text::printable($file));
         }
         Restart::with(['token_bucket.limits' => $path]);
         $status = status();

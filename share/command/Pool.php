@@ -57,7 +57,7 @@ final class Pool
         }
         $known = array_map(static fn (string $known): string => substr($known, strlen(self::DIRECTIVE_PREFIX)), array_keys(ini_get_all('token_bucket') ?: []));
         $mistake = ini_get($name) === false
-            ? "$name is no directive and has no effect" . Suggestion::among(substr($name, strlen(self::DIRECTIVE_PREFIX)), $known, self::DIRECTIVE_PREFIX)
+            ? "$name is not a directive and has no effect" . Suggestion::among(substr($name, strlen(self::DIRECTIVE_PREFIX)), $known, self::DIRECTIVE_PREFIX)
             : preg_replace('~^ini_set\(\): ~', '', error_get_last()['message'] ?? "$name has no valid value");
         throw new CommandError(Text::printable($file) . ": $mistake");
     }

@@ -38,7 +38,7 @@ abstract class Target
         if ($identifier === null) {
             return Identifier::ofNamedPermits($words, $arguments->has('network')) ?? new NamedLimit($words, $arguments->has('network'));
         }
-        return $words === [] ? $identifier : throw new UsageError('--identifier stands in place of NAME CLIENT; there is also ' . Text::printable($words[0]));
+        return $words === [] ? $identifier : throw new UsageError('--identifier replaces NAME CLIENT; remove ' . Text::printable($words[0]));
     }
 
     /** For messages. */
@@ -172,7 +172,7 @@ abstract class Target
             return $change();
         } catch (NoAnswer $error) {
             throw new CommandError($error->getMessage() . "\nNothing is known to have changed on the server: repeat this once it answers.\n"
-                . 'Where on_error is fallback, the buckets that this host uses meanwhile have changed.');
+                . 'If on_error is fallback, the buckets that this host uses meanwhile have changed.');
         }
     }
 }

@@ -212,7 +212,7 @@ impl Guard {
         self.host.far.may_ask(asked.breaker, boot_time()).map_err(|next| {
             let advice = distance.advice(asked.timeouts).unwrap_or_default();
             let (name, left) = (self.store.name(), seconds_until(next));
-            format!("{name}: {advice}; it is asked again in {left:.1} s")
+            format!("{name}: {advice}; it will be asked again in {left:.1} s")
         })
     }
 
@@ -242,7 +242,7 @@ impl Guard {
             return Ok(Access::Connected);
         }
         let (name, left) = (self.store.name(), seconds_until(until));
-        Err(format!("{name} failed a moment ago; it is asked again in {left:.1} s"))
+        Err(format!("{name} failed a moment ago; it will be asked again in {left:.1} s"))
     }
 
     /// Refuses what a server may have accepted without a write, if calls that write get no answer from it: those are answered by the

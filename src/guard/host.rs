@@ -253,7 +253,7 @@ impl Host {
         let local = self.local.count(boot_time());
         vec![
             ("Servers that do not answer, of all storage DSNs", open.to_string()),
-            ("Servers that this process alone cannot ask, of this storage DSN", local.to_string()),
+            ("Servers that only this process cannot ask, of this storage DSN", local.to_string()),
         ]
     }
 }

@@ -79,8 +79,8 @@ impl EndedCall<'_> {
         if !behind.is_zero() && is_news() {
             let (name, seconds) = (self.store.name(), behind.as_secs_f64());
             self.event.get_or_insert_default().warnings.push(format!(
-                "{name}: the clock of this host is at least {seconds:.1} s behind that of another host: a limit counts by the clock that is \
-                 furthest ahead, which admitted up to one limit more; set the clocks by NTP"
+                "{name}: the clock of this host is at least {seconds:.1} s behind that of another host. Limits count by the clock furthest ahead, \
+                 so up to one limit more was admitted; set the clocks by NTP"
             ));
         }
     }
@@ -161,7 +161,7 @@ impl EndedCall<'_> {
                 let begins = || host.record(|it| it.note_unwritable(why, now));
                 // Without a record each process says so.
                 (refusal.is_confirmed && begins().unwrap_or_else(|| is_due(why)))
-                    .then_some("; until there is a server that can be, ")
+                    .then_some("; until a server accepts writes, ")
             }
             ErrorKind::Outdated => {
                 self.note_reached();

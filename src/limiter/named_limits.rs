@@ -85,7 +85,7 @@ impl NamedLimits {
                 }
             }
             if !names.insert(name) {
-                return Err(mistake(line, format!("[{name}] must not be there twice")));
+                return Err(mistake(line, format!("there are two sections [{name}]")));
             }
         }
         let others = limits.len();
@@ -96,7 +96,9 @@ impl NamedLimits {
                 let other = sanitize(&other);
                 mistake(
                     like_line,
-                    format!("like must name a limit of this file, and [{other}] is none"),
+                    format!(
+                        "like must name a limit of this file with numbers of its own; [{other}] is not one"
+                    ),
                 )
             };
             limits.push((line, like.ok_or_else(wrong)?));
@@ -153,7 +155,7 @@ fn check_leave(line: u32, limit: &NamedLimit) -> Result<(), FileError> {
     }
 }
 
-/// Every limit of a set must be there, and be no set itself.
+/// Every limit of a set must be there and must not be a set.
 fn check_sets(limits: &[(u32, NamedLimit)]) -> Result<(), FileError> {
     let rules: HashMap<&str, &NamedLimit> =
         limits.iter().map(|(_, limit)| (limit.name.as_str(), limit)).collect();
@@ -167,25 +169,23 @@ fn check_sets(limits: &[(u32, NamedLimit)]) -> Result<(), FileError> {
         for name in names {
             let message = match rules.get(name.as_str()) {
                 None => format!(
-                    "{key} must name limits of this file, and [{}] is not there",
+                    "{key} must name limits of this file; there is no limit [{}]",
                     sanitize(name)
                 ),
                 Some(NamedLimit { rule: Rule::All(_) | Rule::First(_), .. }) => {
-                    format!("{key} must name limits, and [{name}] is a set itself")
+                    format!("{key} must name single limits; [{name}] is a set")
                 }
                 Some(NamedLimit { rule: Rule::Concurrency(_), .. }) => {
-                    format!(
-                        "{key} must name other limits, and [{name}] is one of how many run at once"
-                    )
+                    format!("{key} must name limits of calls; [{name}] limits how many run at once")
                 }
                 Some(_) if names.iter().filter(|other| *other == name).count() > 1 => {
-                    format!("{key} must name each limit once, and {name} is there twice")
+                    format!("{key} must name each limit once; {name} is there twice")
                 }
                 Some(_)
                     if names.iter().filter(|other| bucket(other) == bucket(name)).count() > 1 =>
                 {
                     format!(
-                        "{key} must not name two limits of the same buckets, and {name} is like another one"
+                        "{key} must name limits with buckets of their own; {name} shares those of another one"
                     )
                 }
                 Some(_) => continue,

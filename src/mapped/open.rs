@@ -178,8 +178,8 @@ fn check_memory(directory: &OwnedFd, location: &Location, path: &Path) -> Result
             Err(unusable(
                 path,
                 &format!(
-                    "cannot be made: its {size} bytes are more than the {left} that are left of the container's {limit} \
-                     bytes of memory; {}raise that limit",
+                    "cannot be made: it needs {size} bytes, and {left} of the container's {limit} bytes of memory are left; \
+                     {}raise that limit",
                     lower_size(location)
                 ),
             ))
@@ -271,7 +271,7 @@ fn not_filled(path: &Path, location: &Location, error: Errno) -> Error {
         Errno::FBIG => unusable(
             path,
             &format!(
-                "cannot be made: this process may write no file of its {size} bytes; \
+                "cannot be made: this process may not write a file of {size} bytes; \
                  {lower}raise RLIMIT_FSIZE (ulimit -f)"
             ),
         ),

@@ -117,7 +117,7 @@ fn configure(tls: &Tls) -> Result<Arc<ClientConfig>, Failure> {
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     match read {
-        Ok(found) if found.is_empty() => Err(unusable(path, "it holds no certificate")),
+        Ok(found) if found.is_empty() => Err(unusable(path, "it has no certificate")),
         other => other.map_err(|error| unreadable(path, error)),
     }
 }
@@ -129,7 +129,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Failure> {
 fn unreadable(path: &Path, error: pem::Error) -> Failure {
     match error {
         pem::Error::Io(error) => unusable(path, &error.to_string()),
-        pem::Error::NoItemsFound => unusable(path, "it holds nothing of the kind"),
+        pem::Error::NoItemsFound => unusable(path, "it has no PEM block of the expected kind"),
         // Other errors may quote the file, which may be a private key.
         _ => unusable(path, "it is not a PEM file"),
     }

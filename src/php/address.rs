@@ -117,7 +117,7 @@ fn note_unknown(address: &[u8]) {
     let address = String::from_utf8_lossy(address);
     log(
         &format!(
-            "TokenBucket\\client_network(): \"{}\" is no address, so the client shares the identifier \"unknown\" with all \
+            "TokenBucket\\client_network(): \"{}\" is not an address, so the client shares the identifier \"unknown\" with all \
              others without one. If a proxy reaches the web server by a unix socket, name \"unix:\" among the trusted \
              proxies of client_address()",
             sanitize(&address)

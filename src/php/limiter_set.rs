@@ -207,12 +207,10 @@ fn parts_of(argument: Argument<'_>, kind: SetKind) -> Result<Vec<Part>, Thrown> 
                     return Ok(set.parts.to_vec());
                 }
                 (SetKind::Compound, Some(_)) => {
-                    "must not be a FirstOf: no store decides in one step on all of some limits and the first of others"
+                    "must not be a FirstOf: a Compound cannot contain one"
                 }
                 (SetKind::Compound, None) => return Err(not_initialized(n)),
-                (SetKind::FirstOf, _) => {
-                    "must be a single limiter: no store decides in one step on all of some limits and the first of others"
-                }
+                (SetKind::FirstOf, _) => "must be a single limiter: a FirstOf cannot contain a set",
             }
         }
         Some(object) if object.instance_of(interfaces::LIMITER.get()) => match kind {

@@ -91,7 +91,7 @@ impl LimitsFile {
         }
         if path.as_os_str().is_empty() {
             return Err(Error::configuration(
-                "token_bucket.limits is empty here: set it in php.ini, to the path of a file with limits",
+                "token_bucket.limits is empty: set it in php.ini to the path of a file of limits",
             ));
         }
         self.look_at.set(coarse_time() + SECOND);

@@ -69,7 +69,7 @@ fn concurrency_limit(call: &Call) -> Result<(), Thrown> {
 fn of_other_kind(named: &NamedLimit, what: &str, function: &str) -> Thrown {
     let name = &named.name;
     Error::configuration(format!(
-        "[{name}] in token_bucket.limits {what}: TokenBucket\\{function}() makes it"
+        "[{name}] in token_bucket.limits {what}: use TokenBucket\\{function}()"
     ))
     .into()
 }

@@ -37,7 +37,7 @@ fn describe(name: &str) -> String {
         .min()
         .filter(|(distance, _)| *distance <= 4)
         .map_or(String::new(), |(_, near)| format!("; did you mean {near}?"));
-    format!("{} is no directive and has no effect{near}", sanitize(name))
+    format!("{} is not a directive and has no effect{near}", sanitize(name))
 }
 
 /// How many characters must be put in, left out or replaced to make one text of the other (Levenshtein).

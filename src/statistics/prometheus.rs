@@ -22,12 +22,16 @@ const LIMIT_COUNTERS: [(&str, &str, &[Outcome]); 8] = [
     ("denied", "Calls that were denied.", &[Outcome::Denied]),
     ("would_deny", "Calls that only a dry run accepted.", &[Outcome::DryRunDenied]),
     ("store_errors", "Calls on which the store failed.", &[Outcome::Failed]),
-    ("busy", "Calls that could not be decided on in their time beside others.", &[Outcome::Busy]),
+    (
+        "busy",
+        "Calls that ran out of time while other calls on the same key went first.",
+        &[Outcome::Busy],
+    ),
     ("degraded", "Calls that on_error answered.", &[Outcome::Degraded]),
-    ("exempt", "Calls of clients that no limit holds.", &[Outcome::Exempt]),
+    ("exempt", "Calls of exempt clients.", &[Outcome::Exempt]),
     (
         "evictions",
-        "Calls that evicted a bucket in use, or were denied for want of a slot.",
+        "Calls that evicted a bucket in use, or were denied because the table was full.",
         &[Outcome::Evicted],
     ),
 ];
@@ -98,7 +102,7 @@ fn tables(text: &mut Text, status: &Status) {
         ("table_evictions", "Buckets that were evicted while in use.", |table| {
             table.usage.evictions as f64
         }),
-        ("table_denied_newcomers", "Calls that were denied for want of a slot.", |table| {
+        ("table_denied_newcomers", "Calls that were denied because the table was full.", |table| {
             table.usage.denied_newcomers as f64
         }),
     ];

@@ -152,7 +152,7 @@ pub trait Store {
     /// Those of [`decide`](Self::decide). Stores for which [`can_decide_all`](Self::can_decide_all) is false
     /// return an error.
     fn decide_all(&self, _requests: &[JointRequest<'_>]) -> Result<Vec<Decision>> {
-        Err(Error::storage("This store decides on one key at a time"))
+        Err(Error::storage("This store cannot decide on several keys in one call"))
     }
 
     /// Other users of this host that have a table of this name, which is not this one; only root's processes know them.

@@ -19,13 +19,13 @@ final class Decision implements \JsonSerializable
     /** Whether the call is accepted. Always true in a dry run (enforce=0). */
     public function isAccepted(): bool {}
 
-    /** The bucket's capacity, or the window's limit. Of a Compound that of the limit with the fewest remaining tokens. */
+    /** The bucket's capacity, or the window's limit. A Compound has that of the limit with the fewest remaining tokens. */
     public function getLimit(): int {}
 
     /**
      * The tokens or hits that the caller may use: those that were taken, and 0 if the call is denied or is a peek(). If the
-     * call goes on although nothing was taken (enforce=0, on_error=open), all that it asked for. Of a Compound the fewest of
-     * any limit.
+     * call goes on although nothing was taken (enforce=0, on_error=open), it may use all that it asked for. A Compound has
+     * the fewest of any limit.
      */
     public function getTokens(): int {}
 
@@ -48,13 +48,13 @@ final class Decision implements \JsonSerializable
     public function getWait(): float {}
 
     /**
-     * Sleeps until what reserve() took may be used: getWait() seconds from the reservation on, what is left of them.
+     * Sleeps until what reserve() took may be used: getWait() seconds after the reservation.
      *
      *     if ($bucket->reserve(maxWait: 2)->wait()) { ... }
      *
      * Signals do not end the sleep; their handlers in PHP run after it. A clock that TestClock has frozen is advanced instead.
      *
-     * @return bool whether the call is accepted. A denied one returns at once, and so does one that was not made by reserve()
+     * @return bool whether the call is accepted. It returns at once if the call is denied or was not a reserve()
      */
     public function wait(): bool {}
 
@@ -78,8 +78,8 @@ final class Decision implements \JsonSerializable
     public function getDeniedBy(): array {}
 
     /**
-     * The names of the limits that the call has taken something of, as getDeniedBy() names them. Empty for a denied call, a
-     * peek(), and a call that goes on though nothing was taken. Which limit of a FirstOf it is; those of a Compound.
+     * The names of the limits that the call has taken something from, as getDeniedBy() names them: one for a FirstOf, all for
+     * a Compound. Empty for a denied call, a peek(), and a call that goes on although nothing was taken.
      *
      * @return list<string>
      */
@@ -103,7 +103,7 @@ final class Decision implements \JsonSerializable
     /**
      * The body of a response to a denied call, as a problem of RFC 9457 (`application/problem+json`), of one of three types of
      * draft-ietf-httpapi-ratelimit-headers: quota-exceeded (status 429); abnormal-usage-detected (429), a block; or
-     * temporary-reduced-capacity (503): what is left was to be left for others, or the on-error policy denies the call.
+     * temporary-reduced-capacity (503): the rest is left for others, or the on-error policy denies the call.
      *
      * @return array{type: string, title: string, status: int, detail: string, violated-policies: list<string>} the
      *     policies are the names of the limits that deny the call, as in getHeaders()
@@ -117,7 +117,7 @@ final class Decision implements \JsonSerializable
 
     /**
      * Whether the client is exempt from the limit, by `except` or `clients` in token_bucket.limits: the call was accepted and charged
-     * to nothing. Of several limits: from all that were asked.
+     * to nothing. With several limits: from all that were asked.
      */
     public function isExempt(): bool {}
 
@@ -125,8 +125,8 @@ final class Decision implements \JsonSerializable
     public function wouldDeny(): bool {}
 
     /**
-     * Charges the call what it cost, in place of the estimate that it took, where that was taken. Once; what is never
-     * settled keeps its estimate. The decision then tells what is left.
+     * Replaces the estimate that the call took by what it cost, in the store where it was taken. Works once; a call that is
+     * never settled stays charged its estimate. The decision then tells what is left.
      *
      *     $decision = $tokens->attempt($estimate);
      *     if ($decision->isAccepted()) {
@@ -134,11 +134,11 @@ final class Decision implements \JsonSerializable
      *         $decision->settle($reply->tokens);
      *     }
      *
-     * If it cost less, the rest is given back: but for what has come back by itself since, and not to another window. A
-     * token bucket does not know that it was reset meanwhile: it gets the tokens back, never above its capacity.
+     * If it cost less, the rest is given back, except what has come back by itself since. A window that has ended gets nothing
+     * back. A token bucket does not know that it was reset meanwhile: it gets the tokens back, never above its capacity.
      *
-     * If it cost more, the rest is charged even if it is not there, and later calls wait for it: a bucket goes one capacity
-     * below empty at most, a SlidingWindow fills up. What is beyond that is forgotten. A FixedWindow or CalendarWindow that
+     * If it cost more, the rest is charged even if it is not there, and later calls wait for it. A bucket goes at most one
+     * capacity below empty, a SlidingWindow fills up; any further cost is forgotten. A FixedWindow or CalendarWindow that
      * has ended is not charged, nor is the next one.
      *
      * @param int|array $tokens 0 or more: one number for all limits of a Compound, or a list with one number for each

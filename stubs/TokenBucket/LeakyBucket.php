@@ -114,8 +114,8 @@ final class LeakyBucket implements Limiter
     /**
      * Denies every call on the identifier for some time: also one of cost 0.
      *
-     * Denied calls meanwhile do not lengthen it, and a refund gives nothing back. Of two blocks the one that ends later
-     * counts. Afterwards the bucket is empty. reset() lifts the block. A block is seen by all that share the storage; where
+     * Denied calls meanwhile do not lengthen it, and a refund gives nothing back. If there are two blocks, the one that
+     * ends later counts. Afterwards the bucket is empty. reset() lifts the block. A block is seen by all that share the storage; where
      * token_bucket.deny_cache is on, another host sees a reset() within a second.
      *
      * If the storage fails, on_error=fallback blocks in this host's own buckets, `open` and `closed` do nothing.

@@ -8,8 +8,8 @@ namespace TokenBucket;
  *     $client = client_network(client_address($_SERVER, ['10.0.0.0/8']));
  *
  * That is REMOTE_ADDR, unless it is that of a trusted proxy. Each proxy adds the address of its peer to the right of
- * X-Forwarded-For, so the client is the rightmost address there that is not a trusted proxy. What stands further to the left
- * may have been written by the client. A port after an address is dropped.
+ * X-Forwarded-For, so the client is the rightmost address there that is not a trusted proxy. Addresses further to
+ * the left may have been written by the client. A port after an address is dropped.
  *
  * If no proxy is trusted, REMOTE_ADDR is a private address and a header says that a proxy has passed the request on, PHP's log says
  * so once in a process (token_bucket.warn_of_mistakes).

@@ -3,8 +3,8 @@
 namespace TokenBucket;
 
 /**
- * What the file of token_bucket.limits says of one client of a limit: in `except`, or in the file that `clients` names. Of a set, ask for
- * each of its limits.
+ * Returns what the file of token_bucket.limits says about one client of a limit: in `except`, or in the file that `clients` names. A set
+ * has no terms: ask for each of its limits.
  *
  * - file, line: where it says so
  * - exempt: whether no limit holds for the client

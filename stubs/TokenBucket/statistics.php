@@ -21,7 +21,7 @@ namespace TokenBucket;
  * - denied: calls that were denied
  * - would_deny: calls that were accepted only because the limit was a dry run (enforce=0)
  * - errors: calls on which the store failed
- * - busy: calls on memcached, MariaDB and MySQL that could not be decided on in their time beside others on the same key; on_error
+ * - busy: calls on memcached, MariaDB and MySQL that ran out of time while other calls on the same key went first; on_error
  *   answered them
  * - degraded: calls that the on-error policy decided
  * - evictions: calls that found no free slot in shared memory: a bucket in use was evicted for them, or they were denied

@@ -24,7 +24,7 @@ namespace TokenBucket;
  *   shorter than 96 bytes. Null for a limit on servers. Empty with token_bucket.track_identifiers=0. `storage` is null
  *   for the default storage; `except` is how many clients and networks it names, `clients` the file of clients and how many it has; `enforce` and `on_error` are null while token_bucket.storage is invalid
  * - tables: the tables in shared memory, how many slots of 16 bytes they have and how many of them are in use.
- *   `evictions`: buckets that were evicted while in use; `denied_newcomers`: calls of new clients that were denied for want of a slot. The
+ *   `evictions`: buckets that were evicted while in use; `denied_newcomers`: calls of new clients that were denied because the table was full. The
  *   table `.host` is the one for `fallback`, `.leases` has the busy buckets and windows on servers of which this host has tokens to hand out
  * - servers: the stores on servers that a call needed within the last hour, or within five minutes where they are down, and those
  *   that directives name; at most 32. Whether they answer, since when (seconds since 1970), how often an outage has begun since

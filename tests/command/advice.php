@@ -12,7 +12,7 @@ write_file('limits.ini', LIMITS);
 $site = static fn (string $prefix): string => "ini_set('token_bucket.prefix', " . var_export($prefix, true) . "); (new \\TokenBucket(null, 'mail:anna', 1, 0.001))->check();";
 application($site('shop:') . '(new \TokenBucket(null, "mail:anna", 1, 0.001))->check();');
 $pool = write_file('pool.conf', "[shop]\nphp_admin_value[token_bucket.prefix] = \$pool:\n");
-$hint = "token-bucket: calls are counted under the prefix \"shop:\", too; this command is about \"tb:\". --pool FILE takes a pool's token_bucket.prefix\n";
+$hint = "token-bucket: calls are also counted under the prefix \"shop:\"; this command shows \"tb:\". --pool FILE takes a pool's token_bucket.prefix\n";
 foreach (['status', 'top', 'denials', 'top mail', 'denials mail', 'peek --identifier mail:anna', 'peek login_user anna', 'reset --identifier mail:anna', 'block login_user anna 1', 'status --json'] as $words) {
     $result = run(explode(' ', $words));
     check("$words finds nothing and names the other prefix", str_starts_with($result['err'], $hint), $result);
@@ -22,7 +22,7 @@ run(['block', 'login_user', 'anna', '60']);
 check('what is found needs no hint', run(['peek', 'login_user', 'anna'])['err'] === '' && run(['reset', 'login_user', 'anna'])['err'] === '');
 application($site("\x1b[2J") . $site('c:') . $site('d:') . $site('tb:'));
 $result = run(['reset', '--identifier', 'mail:eve']);
-check('of many prefixes three are named, safely', preg_match('~^token-bucket: calls are counted under the prefix ("[^"]*")(, "[^"]*"){2} and 1 more, too; ~', $result['err']) === 1
+check('of many prefixes three are named, safely', preg_match('~^token-bucket: calls are also counted under the prefix ("[^"]*")(, "[^"]*"){2} and 1 more; ~', $result['err']) === 1
     && str_contains($result['err'], '"\x1b[2J"') && !str_contains($result['err'], "\x1b"), $result);
 
 // A reset says whether there was anything.
@@ -39,7 +39,7 @@ foreach (['login_user bob', '--identifier mail:bob'] as $words) {
 foreach (['login_network 2001:db8:1:2::5', '--identifier login:2001:db8:1:2::5', '--identifier 2001:db8:1:2::5', 'login 2001:db8:1:2::5 anna'] as $words) {
     $result = run(['block', ...explode(' ', $words), '60']);
     check("block $words names the network", $result['code'] === 0 && str_contains($result['err'],
-        'token-bucket: a limit by client_network() knows 2001:db8:1:2::5 as 2001:db8:1:2::/64, other lengths need --network; this block is of the address alone' . "\n"), $result);
+        'token-bucket: this blocks the address alone; a limit by client_network() knows it as 2001:db8:1:2::/64 (with another length: --network)' . "\n"), $result);
 }
 foreach (['login_network 192.0.2.1', 'login_network 2001:db8:1:2::/64', 'login_user anna', 'login_network 2001:db8:1:2::5 --network'] as $words) {
     check("block $words does not", !str_contains(run(['block', ...explode(' ', "$words 60")])['err'], 'client_network'));
@@ -59,7 +59,7 @@ check('times are UTC', preg_match('~^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC  login_u
 
 // A pool's mistakes, in the words of PHP.
 $mistakes = [
-    'token_bucket.storag] = shm:' => 'token_bucket.storag is no directive and has no effect; did you mean token_bucket.storage?',
+    'token_bucket.storag] = shm:' => 'token_bucket.storag is not a directive and has no effect; did you mean token_bucket.storage?',
     'token_bucket.on_error] = fallbak' => 'token_bucket.on_error must be "fallback", "open", "closed" or "throw", "fallbak" given; ',
 ];
 foreach ($mistakes as $line => $expected) {

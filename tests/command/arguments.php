@@ -66,7 +66,7 @@ $mistakes = [
     [['find-limit', $log, '--deny-share', '1e1'], '--deny-share must be'],
     [['find-limit', $log, '--rates', '10'], '--rates: "10" must be such as 1/s'],
     [['find-limit', $log, '--rates', '10/week'], 'the unit in "10/week" must be s, min, h or d'],
-    [['find-limit', $log, '--rates', '3/s'], 'whole number of milliseconds; it is one each 333.333 ms'],
+    [['find-limit', $log, '--rates', '3/s'], 'whole number of milliseconds; it gives one each 333.333 ms'],
     [['find-limit', $log, '--rates', '1/s,'], '--rates: "" must be such as'],
     [['find-limit', $log, '--html', $log], 'which the report would replace'],
     [['find-limit', $log, '--html', $folder], '--html must name a file'],
@@ -95,7 +95,7 @@ foreach (['peek' => [], 'reset' => [], 'block' => ['60'], 'unblock' => []] as $n
     $result = command([$name, '--user', exec('id -un'), 'login', 'x', ...$seconds], '', [], [...$options, '-d', "token_bucket.shm_path=$folder/$name"]);
     check("$name fails with the reason if the server does not answer", $result['code'] === 1 && $result['out'] === ''
         && preg_match('/^token-bucket: Redis at 127\.0\.0\.1:1: cannot connect: Connection refused .*\n/', $result['err']) === 1, $result);
-    check("$name says what has changed in an outage", str_contains($result['err'], "\nNothing is known to have changed on the server: repeat this once it answers.\nWhere on_error is fallback, ") === ($name !== 'peek'), $result);
+    check("$name says what has changed in an outage", str_contains($result['err'], "\nNothing is known to have changed on the server: repeat this once it answers.\nIf on_error is fallback, ") === ($name !== 'peek'), $result);
 }
 
 check('in an outage a block is in the buckets of on_error=fallback', str_contains((string) shell_exec(implode(' ', array_map('escapeshellarg', [...php([...$options, '-d', "token_bucket.shm_path=$folder/block", '-d', 'log_errors=0']),
@@ -104,7 +104,7 @@ check('in an outage a block is in the buckets of on_error=fallback', str_contain
 // The directive may be php-fpm's alone.
 $result = command(['reset', '--user', exec('id -un'), 'login', 'x'], '', [], [...$options, '-d', 'token_bucket.limits=']);
 check('without a file of limits --pool is named', $result['code'] === 1
-    && $result['err'] === "token-bucket: token_bucket.limits is empty here: set it in php.ini, to the path of a file with limits; --pool FILE takes it from php-fpm's file of a pool\n", $result);
+    && $result['err'] === "token-bucket: token_bucket.limits is empty: set it in php.ini to the path of a file of limits; --pool FILE takes it from php-fpm's file of a pool\n", $result);
 
 // Installed, the classes are in another folder.
 mkdir("$folder/usr/share/token-bucket", 0700, true);

@@ -35,15 +35,15 @@ function failure(array $words, string $input = '', array $environment = []): str
 }
 
 $messages = [
-    'an empty log' => [[write_file('empty.log', '')], 'no line in it'],
-    'an empty .gz' => [[write_file('empty.gz', gzencode(''))], 'no line in it'],
+    'an empty log' => [[write_file('empty.log', '')], 'no lines in it'],
+    'an empty .gz' => [[write_file('empty.gz', gzencode(''))], 'no lines in it'],
     'no line matches' => [['access.log', '--match', 'GET /nothing'], 'matches GET /nothing'],
     'no line names a client' => [[write_file('good.log', $good), '--by', 'user'], '2 lines match, but none of them names a client by user'],
     'another format' => [[write_file('syslog', str_repeat("Sep 22 00:00:00 host sshd[1]: hello\n", 3000)), '--match', 'POST /login'], 'no request, such as "POST /login HTTP/1.1". A line:'],
     'a missing file' => [['missing.log'], 'cannot read missing.log: there is no such file'],
     'a folder' => [['.'], '. is a folder'],
     'zstd' => [[write_file('a.zst', "\x28\xb5\x2f\xfd....")], 'zstdcat FILE | token-bucket find-limit -'],
-    'standard input is empty' => [['-'], 'standard input: no line in it'],
+    'standard input is empty' => [['-'], 'standard input: no lines in it'],
     'nothing but the head of a .gz' => [[write_file('head.gz', substr(gzencode($good), 0, 12))], 'head.gz ends too early'],
     'a report in a folder that is not there' => [['good.log', '--html', 'none/report.html'], '--html: cannot write none/report.html'],
 ];

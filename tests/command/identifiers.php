@@ -100,15 +100,15 @@ check('so do those of limits check', is_object(json_decode(command(['limits', 'c
 
 // A network is no client but where the application says so.
 $refused = [
-    [['block', 'login', '192.0.2.0/24', '60'], 'say that with --network'],
-    [['block', '--identifier', 'login:192.0.2.0/24', '60'], 'say that with --network'],
-    [['reset', '--identifier', 'login:2001:db8::/48'], 'say that with --network'],
+    [['block', 'login', '192.0.2.0/24', '60'], 'say so with --network'],
+    [['block', '--identifier', 'login:192.0.2.0/24', '60'], 'say so with --network'],
+    [['reset', '--identifier', 'login:2001:db8::/48'], 'say so with --network'],
     [['block', 'login', '192.0.2.1/24', '60', '--network'], 'did you mean 192.0.2.0/24?'],
     [['block', 'login', '2001:db8::1/64', '60'], 'did you mean 2001:db8::/64?'],
     [['block', 'login', '192.0.2.1/32', '60'], 'did you mean 192.0.2.1?'],
     [['peek', 'login', '192.0.2.1/33'], 'did you mean 192.0.2.1?'],
     [['peek', 'login', 'x', '--storage', 'shm:x'], '--storage needs --identifier'],
-    [['peek', 'login', 'x', '--identifier', 'a:b'], '--identifier stands in place of NAME CLIENT; there is also login'],
+    [['peek', 'login', 'x', '--identifier', 'a:b'], '--identifier replaces NAME CLIENT; remove login'],
     [['peek', '--identifier', 'a:b', '--limit', '5'], '--interval must be a number'],
     [['peek', '--identifier', 'a:b', '--limit', '5', '--interval', '0'], '--interval must be greater than 0'],
     [['peek', '--identifier', 'a:b', '--limit', '5000', '--interval', '9', '--algorithm', 'sliding_window'], '--limit must be between 1 and 1024'],

@@ -4,7 +4,7 @@
  */
 
 /** The text of a warning of a call that failed alone and opened no breaker. */
-const ONE_CALL = '/the write was not done in time|leave no time for a further round trip|did not read the row in time|reads are answered, but |maybe the call was done|the bucket is too busy; |, while others are answered; /';
+const ONE_CALL = '/the write was not done in time|too slowly for another round trip|did not read the row in time|reads are answered, but |maybe the call was done|the bucket is too busy; |, while others are answered; /';
 /** The line that reports the end of an outage. */
 const RECOVERY = '/^\[.*?\] token_bucket: .* answers again; it did not for [\d.]+ s$/';
 /** Seconds within which several workers' warnings of a missing socket count as one outage. */
@@ -29,7 +29,7 @@ function count_warnings(string $file, array $stores): array
         $name = $of ? reset($of)->name : '';
         if (preg_match(RECOVERY, $line)) {
             $recoveries++;
-        } elseif ($of && preg_match('/; until (a call succeeds|there is a server that can be), /', $line)) {
+        } elseif ($of && preg_match('/; until (a call succeeds|a server accepts writes), /', $line)) {
             $counts[$name]++;
         } elseif ($of && preg_match('/^\[(.*?)\].*No such file or directory.*; until this process can ask it, /', $line, $found)) {
             // A killed server's socket is gone. Each worker warns of it, because a missing socket may be local to a worker.

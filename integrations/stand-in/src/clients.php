@@ -79,7 +79,7 @@ final class Clients
         $network = Address::parse($client);
         if ($network === null) {
             !$isQuoted && self::looksLikeNetwork($client)
-                && throw new Wrong("$shown is no address or network: write one like 10.0.0.0/8 or 2001:db8::/32", $line);
+                && throw new Wrong("$shown is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32", $line);
             $client !== '' && strlen($client) <= 4096 || throw new Wrong('a client must have 1 to 4096 bytes', $line);
             $known = &$this->names[$client];
         } else {

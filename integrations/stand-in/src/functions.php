@@ -29,7 +29,7 @@ namespace TokenBucket {
         $plain = StandIn\Address::withoutPort($address);
         $network = str_contains($plain, '/') ? null : StandIn\Address::parse($plain)?->network($ipv6Bits, $ipv4Bits);
         if ($network === null && StandIn\Mistake::claim('unknown client')) {
-            StandIn\Mistake::log('TokenBucket\client_network(): "' . StandIn\Text::cut($address) . '" is no address, so the client shares the identifier '
+            StandIn\Mistake::log('TokenBucket\client_network(): "' . StandIn\Text::cut($address) . '" is not an address, so the client shares the identifier '
                 . '"unknown" with all others without one. If a proxy reaches the web server by a unix socket, name "unix:" among the '
                 . 'trusted proxies of client_address()');
         }
@@ -168,7 +168,7 @@ namespace TokenBucket\StandIn {
     /** @internal a ConfigurationException that names the function for the limit */
     function of_other_kind(Section $section, string $what, string $function): \Throwable
     {
-        $message = "[$section->name] in token_bucket.limits $what: TokenBucket\\$function() makes it";
+        $message = "[$section->name] in token_bucket.limits $what: use TokenBucket\\$function()";
         return Thrown::configuration($message);
     }
 }

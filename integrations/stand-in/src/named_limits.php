@@ -56,7 +56,7 @@ final class NamedLimits
         $limits = [];
         foreach ($sections as $section) {
             $section->finish();
-            !isset($limits[$section->name]) || throw new Wrong("[$section->name] must not be there twice", $section->line);
+            !isset($limits[$section->name]) || throw new Wrong("there are two sections [$section->name]", $section->line);
             $limits[$section->name] = $section;
         }
         $others = array_filter($limits, static fn(Section $section): bool => $section->value('like') === null);
@@ -114,7 +114,7 @@ final class LimitsFile
             return self::$limits;
         }
         if ($path === '') {
-            throw Thrown::configuration('token_bucket.limits is empty here: set it in php.ini, to the path of a file with limits');
+            throw Thrown::configuration('token_bucket.limits is empty: set it in php.ini to the path of a file of limits');
         }
         self::$lookAt = microtime(true) + 1;
         $before = self::$seen;

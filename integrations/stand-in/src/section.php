@@ -66,7 +66,7 @@ final class Section
             default => self::setting($line, $key, $value),
         };
         $isRight || throw new Wrong("$key must be $must", $line);
-        isset($this->lines[$key]) && throw new Wrong("$key must not be there twice: it is in line {$this->lines[$key]}, too", $line);
+        isset($this->lines[$key]) && throw new Wrong("$key is set twice: the first time in line {$this->lines[$key]}", $line);
         [$this->lines[$key], $this->values[$key]] = [$line, $parsed];
     }
 
@@ -121,12 +121,12 @@ final class Section
         $this->leave = $this->value('leave') ?? 0;
         if (isset($this->lines['like'])) {
             $isAlone = array_diff_key($this->lines, ['leave' => 0, 'like' => 0]) === [];
-            $isAlone || $this->fail('like', 'like must stand alone, or with leave: the other limit has the other keys');
+            $isAlone || $this->fail('like', 'a limit with like can have no other key but leave: it uses those of the other limit');
             return;
         }
         foreach (['all', 'first'] as $kind) {
             if (isset($this->lines[$kind])) {
-                count($this->lines) === 1 || $this->fail($kind, "$kind must stand alone: its limits have the other keys");
+                count($this->lines) === 1 || $this->fail($kind, "a set with $kind can have no other key: its limits have them");
                 [$this->members, $this->isFirst] = [$this->value($kind), $kind === 'first'];
                 return;
             }
@@ -193,12 +193,12 @@ final class Section
     {
         $other = $others[$this->value('like')] ?? null;
         if ($other === null || $other->members !== null) {
-            $this->fail('like', 'like must name a limit of this file, and [' . Text::cut($this->value('like')) . '] is none');
+            $this->fail('like', 'like must name a limit of this file with numbers of its own; [' . Text::cut($this->value('like')) . '] is not one');
         }
         [$this->key, $this->limit, $this->calendar, $this->values] = [$other->key, $other->limit, $other->calendar, $other->values];
     }
 
-    /** Every limit of a set must be there, and be no set itself. */
+    /** Every limit of a set must be there and must not be a set. */
     public function checkMembers(array $limits): void
     {
         $kind = $this->isFirst ? 'first' : 'all';
@@ -206,15 +206,15 @@ final class Section
         foreach ($this->members ?? [] as $i => $name) {
             $member = $limits[$name] ?? null;
             $wrong = match (true) {
-                $member === null => 'limits of this file, and [' . Text::cut($name) . '] is not there',
-                $member->members !== null => "limits, and [$name] is a set itself",
-                $member->value('algorithm') === 'concurrency' => "other limits, and [$name] is one of how many run at once",
-                count(array_keys($this->members, $name, true)) > 1 => "each limit once, and $name is there twice",
+                $member === null => 'limits of this file; there is no limit [' . Text::cut($name) . ']',
+                $member->members !== null => "single limits; [$name] is a set",
+                $member->value('algorithm') === 'concurrency' => "limits of calls; [$name] limits how many run at once",
+                count(array_keys($this->members, $name, true)) > 1 => "each limit once; $name is there twice",
                 default => null,
             };
             $wrong === null || throw new Wrong("$kind must name $wrong", $this->line);
             if (count(array_keys($buckets, $buckets[$i], true)) > 1) {
-                throw new Wrong("$kind must not name two limits of the same buckets, and $name is like another one", $this->line);
+                throw new Wrong("$kind must name limits with buckets of their own; $name shares those of another one", $this->line);
             }
         }
     }

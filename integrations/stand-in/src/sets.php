@@ -80,7 +80,6 @@ final class SetValue extends Value
     private static function partsOf(\TokenBucket\Limiter $limiter, int $argument, bool $isCompound): array
     {
         $single = 'TokenBucket, LeakyBucket, FixedWindow, CalendarWindow';
-        $noStep = 'no store decides in one step on all of some limits and the first of others';
         if (!$limiter instanceof \TokenBucket && !str_starts_with($limiter::class, 'TokenBucket\\')) {
             throw Thrown::value($argument, $isCompound
                 ? "must be a $single, SlidingWindow or Compound: a limiter written in PHP cannot be charged together with others"
@@ -91,9 +90,9 @@ final class SetValue extends Value
         ));
         if ($value instanceof self) {
             return match (true) {
-                !$isCompound => throw Thrown::value($argument, "must be a single limiter: $noStep", \TypeError::class),
+                !$isCompound => throw Thrown::value($argument, 'must be a single limiter: a FirstOf cannot contain a set', \TypeError::class),
                 $limiter instanceof \TokenBucket\Compound => $value->parts,
-                default => throw Thrown::value($argument, "must not be a FirstOf: $noStep", \TypeError::class),
+                default => throw Thrown::value($argument, 'must not be a FirstOf: a Compound cannot contain one', \TypeError::class),
             };
         }
         if (!$value->backend instanceof Limiter) {

@@ -32,7 +32,7 @@ final class RateLimiterFactory implements LimiterFactory
      * @param list<string> $except networks and addresses: a key that is an address or network in one of them has no limit
      *
      * @throws \LogicException if the configuration is not valid
-     * @throws \ValueError if $except has what is no address or network
+     * @throws \ValueError if $except has what is not an address or network
      * @throws \TokenBucket\ConfigurationException if the DSN is not valid
      */
     public function __construct(

@@ -57,7 +57,7 @@ final class SettingsTest extends TestCase
         foreach ([
             'A network and one user: failed attempts must be a whole number from 1 to 1000000.',
             'A user, from unknown browsers: failed attempts must be a whole number from 1 to 1000000.',
-            '&quot;10.0.0.0/99&quot; is none.', '&quot;&lt;script&gt;&quot; is none.', 'The log must be one of those in the list.',
+            '&quot;10.0.0.0/99&quot; is not one.', '&quot;&lt;script&gt;&quot; is not one.', 'The log must be one of those in the list.',
         ] as $text) {
             $this->assertStringContainsString($text, $answer->body);
         }

@@ -23,7 +23,7 @@ final class ClientAddress
     /**
      * @param list<string> $proxies of the application, besides private addresses
      *
-     * @throws UsageError if one is no address or network
+     * @throws UsageError if one is not an address or network
      */
     public function __construct(array $proxies = [])
     {

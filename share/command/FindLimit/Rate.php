@@ -34,11 +34,11 @@ final class Rate
             ?? throw new UsageError("--rates: the unit in \"$shown\" must be s, min, h or d");
         $tokens = (int) $match[1];
         if ($seconds * 1000 % $tokens !== 0) {
-            throw new UsageError("--rates: \"$shown\" must be one token each whole number of milliseconds; it is one each "
+            throw new UsageError("--rates: \"$shown\" must give one token each whole number of milliseconds; it gives one each "
                 . round($seconds * 1000 / $tokens, 3) . ' ms');
         }
         if ($seconds / $tokens > self::LONGEST_REFILL) {
-            throw new UsageError("--rates: \"$shown\" must be one token in four years at least");
+            throw new UsageError("--rates: \"$shown\" must give at least one token in four years");
         }
         return new self($text, intdiv($seconds * 1000, $tokens));
     }

@@ -230,7 +230,7 @@ fn server_that_must_not_be_written_to_is_asked_on_but_looked_for_anew() {
 fn process_that_begins_at_a_server_that_must_not_be_written_to_says_so_once() {
     let process = process(OnError::Open);
     process.server.fail(Error::unwritable("The server", "a replica"));
-    let warning = "The server: it says that it must not be written to: a replica; until there is a server that can be, \
+    let warning = "The server: it refuses writes: a replica; until a server accepts writes, \
                    every call is accepted";
     assert_eq!(warnings(&process.call(TAKE)), [warning]);
     assert_eq!(warnings(&process.call(TAKE)), [""; 0]);
@@ -253,7 +253,7 @@ fn error_says_when_the_server_is_asked_again() {
     assert!(soon.contains(&seconds_after(&process.call(TAKE), words)));
     process.guard.host.local.note_reached(0);
     process.open_breaker();
-    let words = "The server failed a moment ago; it is asked again in ";
+    let words = "The server failed a moment ago; it will be asked again in ";
     assert!(soon.contains(&seconds_after(&process.call(TAKE), words)));
     assert_eq!(process.server.take_asked(), []);
 }

@@ -308,7 +308,7 @@ fn parse_network(client: &str, quoted: bool) -> Result<Option<Network>, String> 
             None => Ok(Some(network)),
         },
         None if !quoted && looks_like_network(client) => Err(format!(
-            "{shown} is no address or network: write one like 10.0.0.0/8 or 2001:db8::/32"
+            "{shown} is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32"
         )),
         None => Ok(None),
     }

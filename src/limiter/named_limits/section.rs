@@ -164,7 +164,7 @@ impl<'a> Section<'a> {
             return match has_limit || has_settings || self.all.is_some() || self.first.is_some() {
                 true => Err(mistake(
                     line,
-                    "like must stand alone, or with leave: the other limit has the other keys",
+                    "a limit with like can have no other key but leave: it uses those of the other limit",
                 )),
                 false => Ok(Finished::Like { line, other, leave }),
             };
@@ -174,12 +174,15 @@ impl<'a> Section<'a> {
             (Some((_, names)), None) if is_set_alone => Rule::All(names),
             (None, Some((_, names))) if is_set_alone => Rule::First(names),
             (Some((line, _)), _) => {
-                return Err(mistake(line, "all must stand alone: its limits have the other keys"));
+                return Err(mistake(
+                    line,
+                    "a set with all can have no other key: its limits have them",
+                ));
             }
             (None, Some((line, _))) => {
                 return Err(mistake(
                     line,
-                    "first must stand alone: its limits have the other keys",
+                    "a set with first can have no other key: its limits have them",
                 ));
             }
             (None, None) => self.rule()?,
@@ -293,7 +296,7 @@ fn put<T>(
 }
 
 fn twice(line: u32, key: &str, first: u32) -> FileError {
-    mistake(line, format!("{key} must not be there twice: it is in line {first}, too"))
+    mistake(line, format!("{key} is set twice: the first time in line {first}"))
 }
 
 fn unknown(line: u32, key: &str) -> FileError {

@@ -118,7 +118,7 @@ fn mistake_about_clients_is_told_with_its_line_in_their_file() {
         "4: except: 10.0.0.1/8 has bits beyond its length: write 10.0.0.0/8"
     );
     assert_eq!(mistake(&format!("{one}except = a b a")), "4: except: names a client twice");
-    let alone = "all must stand alone: its limits have the other keys";
+    let alone = "a set with all can have no other key: its limits have them";
     assert_eq!(mistake(&format!("{one}[s]\nall = a\nexcept = 10.0.0.0/8")), format!("5: {alone}"));
 }
 
@@ -214,29 +214,45 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
             4,
             "lifetime must be greater than 0",
         ),
-        ("[a]\nall = b\nlifetime = 5\n[b]\nlimit = 5\ninterval = 1", 2, "all must stand alone"),
+        (
+            "[a]\nall = b\nlifetime = 5\n[b]\nlimit = 5\ninterval = 1",
+            2,
+            "a set with all can have no other key",
+        ),
         (
             "[a]\nall = b\n[b]\nalgorithm = concurrency\nlimit = 5",
             1,
-            "[b] is one of how many run at once",
+            "[b] limits how many run at once",
         ),
-        ("[a]\nlimit = 5\ninterval = 1\nlimit = 6", 4, "must not be there twice: it is in line 2"),
+        (
+            "[a]\nlimit = 5\ninterval = 1\nlimit = 6",
+            4,
+            "limit is set twice: the first time in line 2",
+        ),
         (
             "[a]\nlimit = 5\ninterval = 1\n[a]\nlimit = 5\ninterval = 1",
             4,
-            "[a] must not be there twice",
+            "there are two sections [a]",
         ),
         ("[a]\nlimit = 5\ninterval = 1\nstorage = reddis:", 4, "storage: "),
         ("[a]\nlimit = 5\ninterval = 1\nenforce = maybe", 4, "enforce must be 0 or 1"),
         ("[a]\nlimit = 5\ninterval = 1\nenforce =", 4, "enforce must be 0 or 1"),
-        ("[a]\nenforce = 1\nenforce = 1", 3, "enforce must not be there twice: it is in line 2"),
+        ("[a]\nenforce = 1\nenforce = 1", 3, "enforce is set twice: the first time in line 2"),
         ("[a]\nlimit = 5\ninterval = 1\non_error = ignore", 4, "on_error must be \"fallback\""),
-        ("[a]\nall = b", 1, "[b] is not there"),
-        ("[a]\nall = b\n[b]\nall = a", 1, "[b] is a set itself"),
+        ("[a]\nall = b", 1, "there is no limit [b]"),
+        ("[a]\nall = b\n[b]\nall = a", 1, "[b] is a set"),
         ("[a]\nall = b b\n[b]\nlimit = 5\ninterval = 1", 1, "b is there twice"),
-        ("[a]\nall = b\nlimit = 5\n[b]\nlimit = 5\ninterval = 1", 2, "all must stand alone"),
+        (
+            "[a]\nall = b\nlimit = 5\n[b]\nlimit = 5\ninterval = 1",
+            2,
+            "a set with all can have no other key",
+        ),
         ("[a]\nall =", 2, "all must be the names"),
-        ("[a]\nall = b\nleave = 3\n[b]\nlimit = 5\ninterval = 1", 2, "all must stand alone"),
+        (
+            "[a]\nall = b\nleave = 3\n[b]\nlimit = 5\ninterval = 1",
+            2,
+            "a set with all can have no other key",
+        ),
         ("[a]\nalgorithm = calendar\nlimit = 5", 1, "must have limit and unit, and no interval"),
         ("[a]\nalgorithm = calendar\nlimit = 5\nunit = month\ninterval = 5", 1, "and no interval"),
         ("[a]\nalgorithm = calendar\nlimit = 0\nunit = month", 3, "limit must be between 1 and"),
@@ -247,25 +263,33 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
             "timezone must be a time zone that PHP knows",
         ),
         ("[a]\nlimit = 5\ninterval = 1\nunit = day", 4, "unit and timezone are for algorithm"),
-        ("[a]\nall = b\nunit = day", 2, "all must stand alone"),
+        ("[a]\nall = b\nunit = day", 2, "a set with all can have no other key"),
         ("[a]\nfirst = b\n[b]\nlimit = 5\ninterval = 1", 2, "first must be the names of 2 to 16"),
-        ("[a]\nfirst = b c\nleave = 3", 2, "first must stand alone"),
-        ("[a]\nfirst = b c\nall = b c", 3, "all must stand alone"),
+        ("[a]\nfirst = b c\nleave = 3", 2, "a set with first can have no other key"),
+        ("[a]\nfirst = b c\nall = b c", 3, "a set with all can have no other key"),
         (
             "[a]\nfirst = b c\n[b]\nlimit = 5\ninterval = 1",
             1,
             "first must name limits of this file",
         ),
         ("[a]\nfirst = b b\n[b]\nlimit = 5\ninterval = 1", 1, "first must name each limit once"),
-        ("[a]\nfirst = b c\n[b]\nall = c\n[c]\nlimit = 5\ninterval = 1", 1, "[b] is a set itself"),
-        ("[a]\nlike = b\nfirst = b c", 2, "like must stand alone"),
+        ("[a]\nfirst = b c\n[b]\nall = c\n[c]\nlimit = 5\ninterval = 1", 1, "[b] is a set"),
+        ("[a]\nlike = b\nfirst = b c", 2, "a limit with like can have no other key but leave"),
         ("[a]\nlimit = 5\ninterval = 1\nleave = -1", 4, "leave must be a whole number"),
-        ("[a]\nlike = b", 2, "[b] is none"),
-        ("[a]\nlike = a", 2, "[a] is none"),
-        ("[a]\nlike = b\n[b]\nlike = c\n[c]\nlimit = 5\ninterval = 1", 2, "[b] is none"),
-        ("[a]\nlike = b\n[b]\nall = c\n[c]\nlimit = 5\ninterval = 1", 2, "[b] is none"),
-        ("[a]\nlike = b\nenforce = 0\n[b]\nlimit = 5\ninterval = 1", 2, "like must stand alone"),
-        ("[a]\nall = b c\n[b]\nlike = c\n[c]\nlimit = 5\ninterval = 1", 1, "like another one"),
+        ("[a]\nlike = b", 2, "[b] is not one"),
+        ("[a]\nlike = a", 2, "[a] is not one"),
+        ("[a]\nlike = b\n[b]\nlike = c\n[c]\nlimit = 5\ninterval = 1", 2, "[b] is not one"),
+        ("[a]\nlike = b\n[b]\nall = c\n[c]\nlimit = 5\ninterval = 1", 2, "[b] is not one"),
+        (
+            "[a]\nlike = b\nenforce = 0\n[b]\nlimit = 5\ninterval = 1",
+            2,
+            "a limit with like can have no other key but leave",
+        ),
+        (
+            "[a]\nall = b c\n[b]\nlike = c\n[c]\nlimit = 5\ninterval = 1",
+            1,
+            "shares those of another one",
+        ),
         ("[a]\n".repeat(1_001).as_str(), 1_001, "must have at most 1000 limits"),
     ] {
         let error = read(text).err().unwrap();

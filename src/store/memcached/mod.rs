@@ -275,7 +275,7 @@ impl Store for Memcached {
     fn decide(&self, request: &Request<'_>) -> Result<Answer> {
         let name = key_name(request.key);
         let Some(server) = self.servers.get(self.server(&name)) else {
-            return Err(Error::storage("The storage DSN names no memcached"));
+            return Err(Error::storage("The storage DSN names no memcached server"));
         };
         let address = server.address.to_string();
         let (may_repeat, frozen) = (request.op.may_repeat(), request.frozen());

@@ -139,8 +139,7 @@ fn prove(
         AuthPlugin::Sha256Password if privacy == Privacy::Tls => Ok(in_clear(password)),
         AuthPlugin::Sha256Password if privacy == Privacy::None => Err(needs_encryption()),
         other => Err(Failure::Down(format!(
-            "it wants the user to log in by {:?}; mysql_native_password and caching_sha2_password \
-             are known",
+            "the user must log in by {:?}; only mysql_native_password and caching_sha2_password are supported",
             sanitize(&String::from_utf8_lossy(other.as_bytes()))
         ))),
     }

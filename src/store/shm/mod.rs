@@ -197,7 +197,7 @@ impl Store for SharedMemory {
                 ("Buckets it can hold", usage.slots.to_string()),
                 ("Buckets in use", usage.used.to_string()),
                 ("Evicted while in use", usage.evictions.to_string()),
-                ("Newcomers denied for want of room", usage.denied_newcomers.to_string()),
+                ("Newcomers denied because the table was full", usage.denied_newcomers.to_string()),
             ]);
         }
         rows.extend(self.permits.iter().flat_map(|permits| permits.describe()));

@@ -156,7 +156,7 @@ impl KeyPermits<'_> {
         })
     }
 
-    /// Whether one of the first `max` permits has no slot: a call that finds none free is denied for want of room.
+    /// Whether one of the first `max` permits has no slot: a call that finds none free is denied because the table was full.
     fn lacks_room(&self, max: u32) -> bool {
         (0..max).zip(self.places.iter()).any(|(_, (set, tag))| !held::has_slot(&set.0, tag))
     }

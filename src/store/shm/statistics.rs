@@ -36,7 +36,7 @@ impl TableStatistics {
         self.evictions.load(Ordering::Relaxed)
     }
 
-    /// How many calls were denied for want of a slot.
+    /// How many calls were denied because the table was full.
     pub fn denied_newcomers(&self) -> u64 {
         self.denied_newcomers.load(Ordering::Relaxed)
     }

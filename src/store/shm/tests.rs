@@ -49,7 +49,7 @@ fn rows_of_fresh_table(location: &Location) -> Vec<(&'static str, String)> {
         ("Buckets it can hold", "65280"),
         ("Buckets in use", "0"),
         ("Evicted while in use", "0"),
-        ("Newcomers denied for want of room", "0"),
+        ("Newcomers denied because the table was full", "0"),
     ];
     rows.map(|(name, value)| (name, value.to_owned())).to_vec()
 }

@@ -89,7 +89,7 @@ pub trait SwapEntry {
     /// The error of a call whose time was over before others were in its way.
     fn too_late(&self) -> Error {
         Error::busy(format!(
-            "{}: its answers leave no time for a further round trip: timeout_ms must be longer if that happens often",
+            "{}: it answers too slowly for another round trip in this call; if that happens often, raise timeout_ms",
             self.server()
         ))
     }

@@ -43,7 +43,7 @@ function full_table_section(array $tables): string
 {
     $rows = array_map(fn (array $table) => ["`{$table['size']}`", number_format($table['clients']), duration($table['ns']), number_format($table['used']), number_format($table['evictions']), number_format($table['denied_newcomers'])], $tables);
     return "## A full table in shared memory\n\nMeasured; each client is limited, so none may be forgotten:\n\n"
-        . table(['`shm_size`', 'clients', 'a call takes', 'buckets in use', 'evicted', 'calls denied for want of room'], $rows, 'lrrrrr')
+        . table(['`shm_size`', 'clients', 'a call takes', 'buckets in use', 'evicted', 'calls denied because the table was full'], $rows, 'lrrrrr')
         . "\nAn evicted client's debt is not forgotten: a newcomer inherits it ([stores.md](../stores.md#shared-memory)). So a table that is too small denies newcomers, and no client gains. Leave half of the table empty.\n";
 }
 

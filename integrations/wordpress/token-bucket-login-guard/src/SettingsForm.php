@@ -31,7 +31,7 @@ final class SettingsForm
             foreach ($values[$name] as $entry) {
                 if (!Client::isNetwork($entry)) {
                     /* translators: 1: name of a field, 2: what was written */
-                    $this->errors[] = sprintf(__('%1$s must be addresses and networks such as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32, one a line; "%2$s" is none.', 'token-bucket-login-guard'), self::label($name), $entry);
+                    $this->errors[] = sprintf(__('%1$s must be addresses and networks such as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32, one a line; "%2$s" is not one.', 'token-bucket-login-guard'), self::label($name), $entry);
                 }
             }
         }

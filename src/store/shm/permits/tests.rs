@@ -95,7 +95,7 @@ impl Process {
         }
     }
 
-    /// How many calls were denied for want of room.
+    /// How many calls were denied because the table was full.
     fn denied_newcomers(&self) -> u64 {
         self.permits.table.usage().unwrap().unwrap().denied_newcomers
     }
