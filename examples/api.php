@@ -5,7 +5,7 @@
  * draft-ietf-httpapi-ratelimit-headers; a denied one is a problem of RFC 9457. Before that, a network that guesses keys has 30
  * wrong ones in five minutes. Behind a proxy, tell client_address() which one.
  *
- *     php -d extension=token_bucket -S 127.0.0.1:8080 examples/api.php
+ *     php -S 127.0.0.1:8080 examples/api.php
  *     curl -i -H 'X-API-Key: alpha-key' http://127.0.0.1:8080/
  */
 declare(strict_types=1);

@@ -2,7 +2,7 @@
 /*
  * A contact form that each address (in IPv6: each /64) may send five times a minute, counted from the first.
  *
- * Serve it with php-fpm, or: php -d extension=token_bucket -S 127.0.0.1:8080 examples/contact_form.php
+ * Serve it with php-fpm, or: php -S 127.0.0.1:8080 examples/contact_form.php
  * Behind a proxy, tell client_address() which one.
  */
 declare(strict_types=1);

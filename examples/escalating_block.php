@@ -3,7 +3,7 @@
  * 30th the network, for 5 minutes, then for 10, 20 and so on. From the eighth block of a day on every failure
  * blocks for 10 hours and 40 minutes. The user is "joe", the password "secret".
  *
- *     php -d extension=token_bucket -S 127.0.0.1:8080 examples/escalating_block.php
+ *     php -S 127.0.0.1:8080 examples/escalating_block.php
  */
 declare(strict_types=1);
 
@@ -15,7 +15,7 @@ const NO_USER = '$2y$04$WxggDh.MlOZbtRUkc9HuIeiqgtYu4MVW4.4mPvGUpN744Dzu8Dpre';
 function count_failure(TokenBucket $limit, string $client, int $each): void
 {
     $failures = new TokenBucket\FixedWindow(null, "failures:$client", 8 * $each, TokenBucket::DAY);
-    $nth = $failures->attempt()->getUsedTokens();      // each of several at the same time has a number of its own; 8 * $each at most
+    $nth = $failures->attempt()->getUsedTokens();      // failures at the same time get different numbers, up to 8 * $each
     if ($nth % $each === 0) {
         $limit->block(300 * 2 ** (intdiv($nth, $each) - 1));
     }
@@ -26,9 +26,9 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
     $user = substr(strtolower(trim((string) filter_input(INPUT_POST, 'user'))), 0, 65);
     $password = (string) filter_input(INPUT_POST, 'password');
     $network = TokenBucket\client_network(TokenBucket\client_address($_SERVER));
-    $tries = TokenBucket::per(null, "login:$network", 30, 300, 'login_network');
     $pair = TokenBucket::per(null, "login:$network $user", 5, 300, 'login_pair');
-    $decision = (new TokenBucket\Compound($tries, $pair))->attempt();
+    $tries = TokenBucket::per(null, "login:$network", 30, 300, 'login_network');
+    $decision = (new TokenBucket\Compound($pair, $tries))->attempt();
 
     if (!$decision->isAccepted()) {
         http_response_code(429);

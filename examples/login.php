@@ -2,7 +2,7 @@
 /* The login of docs/login.md: 5 failures in five minutes for a user at a network, 30 for a network. The user is "joe", the
  * password "secret". Behind a proxy, tell client_address() which one.
  *
- *     php -d extension=token_bucket -S 127.0.0.1:8080 examples/login.php
+ *     php -S 127.0.0.1:8080 examples/login.php
  */
 declare(strict_types=1);
 
@@ -17,9 +17,9 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
     $hash = USERS[$user] ?? NO_USER;
     $network = TokenBucket\client_network(TokenBucket\client_address($_SERVER));             // an IPv4 address, or an IPv6 /64
 
-    $tries = TokenBucket::per(null, "login:$network", 30, 300, 'login_network');       // one network, any user
     $pair = TokenBucket::per(null, "login:$network $user", 5, 300, 'login_pair');      // one network, one user
-    $decision = (new TokenBucket\Compound($tries, $pair))->attempt();      // takes a token from both, or from neither
+    $tries = TokenBucket::per(null, "login:$network", 30, 300, 'login_network');       // one network, any user
+    $decision = (new TokenBucket\Compound($pair, $tries))->attempt();      // takes a token from both, or from neither
     if (!$decision->isAccepted()) {
         http_response_code(429);
         header('Retry-After: 60');                                         // for both limits, or it would tell which denied

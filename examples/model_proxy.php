@@ -3,7 +3,7 @@
  * An API in front of a language model: 60 requests and 20,000 tokens a minute, and a budget of tokens a month, for each API
  * key. What a call costs is known only when the model has answered: it takes an estimate, and settles.
  *
- *     PHP_CLI_SERVER_WORKERS=8 BUDGET=100000 php -d extension=token_bucket -S 127.0.0.1:8080 examples/model_proxy.php
+ *     PHP_CLI_SERVER_WORKERS=8 BUDGET=100000 php -S 127.0.0.1:8080 examples/model_proxy.php
  *     curl -i -H 'X-API-Key: alpha-key' -d 'Why is the sky blue?' http://127.0.0.1:8080/
  */
 declare(strict_types=1);

@@ -2,7 +2,7 @@
 /*
  * A slow report: one at a time for each customer, and three at a time in all, so that reports never take all workers.
  *
- *     php -d extension=token_bucket -S 127.0.0.1:8080 examples/slow_report.php      (PHP_CLI_SERVER_WORKERS=8 for several at once)
+ *     php -S 127.0.0.1:8080 examples/slow_report.php      (PHP_CLI_SERVER_WORKERS=8 for several at once)
  *     curl -i 'http://127.0.0.1:8080/?customer=alpha&rows=20'
  *
  * The permits go back at the end of the request, however it ends: the client hangs up, a fatal error, a time-out, a worker

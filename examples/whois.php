@@ -2,7 +2,7 @@
 /*
  * A WHOIS service: one query a connection, ten a minute for each address (of IPv6 a /64).
  *
- *     php -d extension=token_bucket examples/whois.php [ADDRESS:PORT [BALANCER]...]
+ *     php examples/whois.php [ADDRESS:PORT [BALANCER]...]
  *     whois -h 127.0.0.1 -p 4343 example.org
  *
  * All workers accept from one socket, where the kernel tells the client's address, and they count together in shared memory.

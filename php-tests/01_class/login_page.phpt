@@ -1,5 +1,5 @@
 --TEST--
-docs/login.md: its code is that of the examples, its numbers are those of limits.ini, a captcha and the mail of examples/unlock.php let a user in whose account is attacked
+docs/login.md: its code is that of the examples, its numbers are those of limits.ini, a captcha lets a user in whose account is attacked
 --INI--
 token_bucket.test_clock=1
 token_bucket.storage="shm:login_page"
@@ -10,11 +10,7 @@ use TokenBucket\TestClock;
 ob_start();    // the pages send headers
 $root = dirname(__DIR__, 2);
 preg_match_all('/^```php\n(.*?)^```/ms', file_get_contents("$root/docs/login.md"), $blocks);
-[$recipe, $count_failure, $captcha] = $blocks[1];
-// The functions of the page behind the link, without the page.
-$unlock = file_get_contents("$root/examples/unlock.php");
-preg_match('/^const PAGE .*?;/m', $unlock, $page) && preg_match('/^\/\*\* Signs a link.*?(?=^\$text = )/ms', $unlock, $functions) || die("examples/unlock.php has no functions\n");
-$mail = "$page[0]\n$functions[0]";
+[$recipe, $count_failure, $known, $captcha] = $blocks[1];
 
 function without_indentation(string $code): string
 {
@@ -33,7 +29,6 @@ foreach (parse_ini_file("$root/share/limits.ini", true) as $name => $limit) {
 }
 
 // The recipe, and with the captcha in the place of its decision.
-putenv('LOGIN_KEY=a-key-for-a-test');
 const USERS = ['joe' => '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm'];
 function captcha_is_solved(): bool
 {
@@ -45,7 +40,6 @@ $with_captcha = preg_replace('/^\$decision = .*\n/m', $captcha, $recipe, 1, $rep
 $replaced === 1 || die("the recipe has no decision\n");
 eval("function log_in(string \$network, string \$user, string \$password): int { http_response_code(200); \$hash = USERS[\$user] ?? USERS['joe'];\n$recipe\nreturn http_response_code(); }");
 eval("function log_in_with_captcha(string \$network, string \$user, string \$password): int { global \$asks_captcha; http_response_code(200); \$hash = USERS[\$user] ?? USERS['joe'];\n$with_captcha\nreturn http_response_code(); }");
-eval($mail);
 
 /** @param iterable<int|bool> $answers */
 function counted(string $what, iterable $answers): void
@@ -71,55 +65,12 @@ echo 'with it solved: ', log_in_with_captcha('192.0.2.1', 'joe', 'secret'), "\n"
 counted('a machine that solves it', array_map(fn () => log_in_with_captcha('192.0.2.2', 'joe', 'guess'), range(1, 20)));
 echo 'is asked for the captcha: ', json_encode($asks_captcha), "\n";
 
-// A link of a mail: links are valid by the time of day.
-$joe = USERS['joe'];
-$given = function (string $link): array {
-    parse_str(parse_url($link, PHP_URL_QUERY), $query);
-    return $query;
-};
-$is_solved = false;
-TestClock::freeze(1_020_000);
-array_map(fn () => log_in('192.0.2.3', 'joe', 'guess'), range(1, 6));
-$query = $given(unlock_link('joe', $joe, '192.0.2.3'));
-echo 'denied: ', log_in('192.0.2.3', 'joe', 'secret'), "\n";
-$unlocks = [
-    'forged' => unlock('joe', $joe, $query['ticket'], str_repeat('0', 64), '192.0.2.3'),
-    'prolonged' => unlock('joe', $joe, '9' . $query['ticket'], $query['signature'], '192.0.2.3'),
-    'for another user' => unlock('ann', $joe, $query['ticket'], $query['signature'], '192.0.2.3'),
-    'of an earlier password' => unlock('joe', "{$joe}x", $query['ticket'], $query['signature'], '192.0.2.3'),
-    'too late' => unlock('joe', $joe, $late = time() - 1 . '-0', unlock_signature('joe', $joe, $late), '192.0.2.3'),
-    'on the phone' => unlock('joe', $joe, $query['ticket'], $query['signature'], '192.0.2.9'),
-    'then on the device that is denied' => unlock('joe', $joe, $query['ticket'], $query['signature'], '192.0.2.3'),
-    'used twice' => unlock('joe', $joe, $query['ticket'], $query['signature'], '192.0.2.3'),
-];
-foreach ($unlocks as $what => $result) {
-    echo "$what: $result\n";
-}
-echo 'then: ', log_in('192.0.2.3', 'joe', 'secret'), "\n";
-array_map(fn () => log_in('192.0.2.9', 'joe', 'guess'), range(1, 6));
-echo 'used, and denied elsewhere: ', unlock('joe', $joe, $query['ticket'], $query['signature'], '192.0.2.9'), "\n";
-
-// A block of the user at the network is lifted, that of the network is not.
-TokenBucket::per(null, 'login:192.0.2.4 joe', 5, 300)->block(600);
-TokenBucket::per(null, 'login:192.0.2.5', 30, 300)->block(600);
-foreach (['192.0.2.4', '192.0.2.5'] as $network) {
-    $query = $given(unlock_link('joe', $joe, $network));
-    echo "$network: ", log_in($network, 'joe', 'secret'), ', ', unlock('joe', $joe, $query['ticket'], $query['signature'], $network), ', ', log_in($network, 'joe', 'secret'), "\n";
-}
-echo 'a fourth mail within the hour: ', json_encode(unlock_link('joe', $joe, '192.0.2.6')), "\n";
-counted('mails for a network', array_map(fn (int $i) => is_string(unlock_link("user$i", $joe, '192.0.2.7')), range(1, 12)));
-putenv('LOGIN_KEY');
-try {
-    unlock_link('joe', $joe, '192.0.2.8');
-} catch (LogicException $e) {
-    echo $e->getMessage(), "\n";
-}
 ?>
 --EXPECT--
 examples/login.php: the same
 examples/escalating_block.php: the same
-the recipe: login_network 30 in 300 s
 the recipe: login_pair 5 in 300 s
+the recipe: login_network 30 in 300 s
 limits.ini: login_network 30 in 300 s
 limits.ini: login_pair 5 in 300 s
 limits.ini: login_account 100 in 3600 s
@@ -129,19 +80,3 @@ the owner: 429, is asked for the captcha: true
 with it solved: 200
 a machine that solves it: {"403":5,"429":15}
 is asked for the captcha: false
-denied: 429
-forged: Invalid
-prolonged: Invalid
-for another user: Invalid
-of an earlier password: Invalid
-too late: Invalid
-on the phone: Nothing
-then on the device that is denied: Lifted
-used twice: Invalid
-then: 200
-used, and denied elsewhere: Invalid
-192.0.2.4: 429, Lifted, 200
-192.0.2.5: 429, Network, 429
-a fourth mail within the hour: null
-mails for a network: {"true":10,"false":2}
-LOGIN_KEY is not set

@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: examples/unlock.php mails a link to a user who is denied, whose button lifts the denial on the device that is denied, and tells nobody which users exist
+php-fpm: unlock.php of examples/known_browsers mails a link to a user who is denied; the browser that uses it may log in while an attack goes on there; no answer tells which users exist
 --EXTENSIONS--
 pcntl
 posix
@@ -10,17 +10,19 @@ require __DIR__ . '/fpm.inc';
 $mails = sys_get_temp_dir() . '/token_bucket-mails.' . bin2hex(random_bytes(6));
 register_shutdown_function(fn () => @unlink($mails));
 $fpm = new Fpm(['www' => ['env[LOGIN_KEY]' => 'a-key-for-a-test', 'php_admin_value[sendmail_path]' => "\"/bin/cat >>$mails\""]]);
-foreach (['login', 'unlock'] as $page) {
-    $fpm->script("$page.php", file_get_contents(dirname(__DIR__, 2) . "/examples/$page.php"));
+foreach (['accounts', 'login', 'unlock'] as $page) {
+    $fpm->script("$page.php", file_get_contents(dirname(__DIR__, 2) . "/examples/known_browsers/$page.php"));
 }
 
 /** What a page says to a client, without its form. */
-function say(string $page, string $address, array $get, array $post): string
+function say(string $page, string $address, array $get, array $post, string $cookie = '', array $headers = []): string
 {
-    global $fpm;
+    global $fpm, $given;
     $answer = $fpm->request('www', "$page.php", $get, http_build_query($post), [
         'REMOTE_ADDR' => $address,
-    ] + ($post === [] ? [] : ['REQUEST_METHOD' => 'POST', 'CONTENT_TYPE' => 'application/x-www-form-urlencoded']));
+        'HTTP_COOKIE' => $cookie,
+    ] + $headers + ($post === [] ? [] : ['REQUEST_METHOD' => 'POST', 'CONTENT_TYPE' => 'application/x-www-form-urlencoded']));
+    $given = urldecode(strtok($answer->headers['set-cookie'] ?? '', ';'));
     preg_match('~<p>(.*)</p>~', $answer->body, $message);
     preg_match_all('~name="(\w+)" value="([^"]+)"~', $answer->body, $GLOBALS['hidden']);
     return "$answer->status $message[1]";
@@ -37,36 +39,52 @@ function mailed(int $count): array
 }
 
 $right = ['user' => 'joe', 'password' => 'secret'];
-for ($i = 0; $i < 6; $i++) {
-    say('login', '192.0.2.1', [], ['user' => 'joe', 'password' => 'guess']);
-}
+$attack = fn (int $count): array => array_count_values(array_map(fn (): string => substr(say('login', '192.0.2.1', [], ['user' => 'joe', 'password' => 'guess']), 0, 3), range(1, $count)));
+echo 'an attack: ', json_encode($attack(8)), "\n";
 echo 'denied: ', say('login', '192.0.2.1', [], $right), "\n";
 echo 'the form: ', say('unlock', '192.0.2.1', [], []), "\n";
 echo 'a user: ', say('unlock', '192.0.2.1', [], ['user' => ' Joe']), "\n";
 $query = mailed(1);
 echo 'another: ', say('unlock', '192.0.2.1', [], ['user' => 'nobody']), "\n";
-echo 'the link: ', say('unlock', '192.0.2.9', $query, []), "\n";
+echo 'the link: ', say('unlock', '192.0.2.1', $query, []), $given, "\n";
 $post = array_combine($hidden[1], $hidden[2]);
-echo 'it is opened only: ', say('login', '192.0.2.1', [], $right), "\n";
-echo 'elsewhere: ', say('unlock', '192.0.2.9', [], $post), "\n";
-echo 'for another user: ', say('unlock', '192.0.2.1', [], ['user' => 'nobody'] + $post), "\n";
-echo 'where it is denied: ', say('unlock', '192.0.2.1', [], $post), "\n";
-echo 'again: ', say('unlock', '192.0.2.1', [], $post), "\n";
-echo 'the login: ', say('login', '192.0.2.1', [], $right), "\n";
+echo 'by a page of another site: ', say('unlock', '192.0.2.1', [], $post, '', ['HTTP_HOST' => 'a.example', 'HTTP_ORIGIN' => 'https://b.example']), "\n";
+$wrong = [
+    'forged' => ['signature' => str_repeat('0', 64)], 'prolonged' => ['ticket' => "9$query[ticket]"], 'for another user' => ['user' => 'nobody'],
+    'too late' => ['ticket' => $late = time() - 1 . '-0', 'signature' => hash_hmac('sha256', "unlock $late joe " . '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm', 'a-key-for-a-test')],
+    'a list' => ['ticket' => [$query['ticket']]],
+];
+foreach ($wrong as $what => $fields) {
+    echo "$what: ", say('unlock', '192.0.2.1', [], $fields + $post), $given, "\n";
+}
+echo 'used: ', say('unlock', '192.0.2.1', [], $post), "\n";
+$cookie = $given;
+echo 'again: ', say('unlock', '192.0.2.1', [], $post), $given, "\n";
+echo 'the attack goes on: ', json_encode($attack(8)), "\n";
+echo 'mistyped: ', say('login', '192.0.2.1', [], ['password' => 'x'] + $right, $cookie), "\n";
+echo 'the login: ', say('login', '192.0.2.1', [], $right, $cookie), "\n";
+echo 'in another browser: ', say('login', '192.0.2.1', [], $right), "\n";
 $said = array_map(fn (): string => say('unlock', '192.0.2.1', [], ['user' => 'joe']), range(1, 3));
 mailed(3);
 echo 'a fourth mail: ', json_encode(array_values(array_unique($said))), ', mails: ', substr_count(file_get_contents($mails), 'Subject: '), "\n";
 ?>
 --EXPECT--
+an attack: {"403":5,"429":3}
 denied: 429 Too many attempts. Please wait a moment.
 the form: 200 Your login is denied? Ask for a link by mail.
-a user: 200 If there is such a user, a mail with a link is on its way. Open it on this device.
-another: 200 If there is such a user, a mail with a link is on its way. Open it on this device.
-the link: 200 <b>Press this on the device that was denied, in the same network.</b>
-it is opened only: 429 Too many attempts. Please wait a moment.
-elsewhere: 200 <b>Nothing was lifted, for you are not denied here. Open the link on the device that is denied: it is still valid.</b>
+a user: 200 If there is such a user, a mail with a link is on its way.
+another: 200 If there is such a user, a mail with a link is on its way.
+the link: 200 <b>Press this in the browser in which you want to log in.</b>
+by a page of another site: 403 Please ask on this page.
+forged: 200 <b>This link has been used, or is too old.</b>
+prolonged: 200 <b>This link has been used, or is too old.</b>
 for another user: 200 <b>This link has been used, or is too old.</b>
-where it is denied: 200 <b>You may log in again: your failed attempts from this network are forgiven.</b>
+too late: 200 <b>This link has been used, or is too old.</b>
+a list: 200 <b>This link has been used, or is too old.</b>
+used: 200 <b>You may <a href="login.php">log in</a> now, in this browser.</b>
 again: 200 <b>This link has been used, or is too old.</b>
+the attack goes on: {"429":8}
+mistyped: 403 There is no such user, or that is not the password.
 the login: 200 Welcome.
-a fourth mail: ["200 If there is such a user, a mail with a link is on its way. Open it on this device."], mails: 3
+in another browser: 429 Too many attempts. Please wait a moment.
+a fourth mail: ["200 If there is such a user, a mail with a link is on its way."], mails: 3

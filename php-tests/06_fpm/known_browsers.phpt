@@ -1,5 +1,5 @@
 --TEST--
-The registry's login: limits an attack on one user from many addresses, and never locks that user out
+php-fpm: the login of examples/known_browsers limits an attack on one user from many addresses, or from the user's own, and never locks out a browser that is known to be the user's
 --EXTENSIONS--
 pcntl
 posix
@@ -14,12 +14,14 @@ $fpm = new Fpm(['www' => [
     'php_admin_value[include_path]' => '.',
 ]]);
 $fpm->script('freeze.php', '<?php TokenBucket\TestClock::freeze((float) $_SERVER["TIME"]); ini_set("error_log", "' . $fpm->scratch . '/denied");');
-$fpm->script('registry_login.php', file_get_contents(dirname(__DIR__, 2) . '/examples/registry_login.php'));
+foreach (['accounts', 'login'] as $name) {
+    $fpm->script("$name.php", file_get_contents(dirname(__DIR__, 2) . "/examples/known_browsers/$name.php"));
+}
 
 function answer(string $address, string $user, string $password, float $time, string $cookie = '', array $headers = []): Answer
 {
     global $fpm;
-    return $fpm->request('www', 'registry_login.php', [], http_build_query(['user' => $user, 'password' => $password]), $headers + [
+    return $fpm->request('www', 'login.php', [], http_build_query(['user' => $user, 'password' => $password]), $headers + [
         'HTTP_HOST' => 'registry.example',
         'REQUEST_METHOD' => 'POST',
         'CONTENT_TYPE' => 'application/x-www-form-urlencoded',
@@ -46,12 +48,9 @@ preg_match('/^(known_browser=[^;]+)/', answer('192.0.2.1', 'joe', 'secret', 1000
 $cookie = urldecode($cookie[1]);
 
 // Whatever the digits behind the time: with "e" in them it must not be read as an exponent.
-$until = time() + 365 * 86400;
-do {
-    $until--;
-    $token = "$until." . hash_hmac('sha256', "$until joe " . '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm', 'a-key-for-a-test');
-} while (!preg_match('/\.\d*e\d/', $token));
-$cookies = [$cookie, "known_browser=$token"];
+$token = time() + 365 * 86400 . '-0e9a';
+$signature = hash_hmac('sha256', "browser $token joe " . '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm', 'a-key-for-a-test');
+$cookies = [$cookie, "known_browser=$token.$signature"];
 
 // Forty addresses with five guesses each.
 counted('many addresses', (function () {
@@ -64,8 +63,11 @@ counted('many addresses', (function () {
 echo 'joe, with his browsers: ', implode(', ', array_map(fn (string $cookie): int => status('192.0.2.2', 'joe', 'secret', 1001, $cookie), $cookies)), "\n";
 echo 'with another: ', status('192.0.2.3', 'joe', 'secret', 1001), "\n";
 echo 'a while later: ', status('192.0.2.3', 'joe', 'secret', 1050), "\n";
+// The attacker is in the user's own network, which is denied.
+counted('the own network', array_map(fn (int $i) => status('192.0.2.4', "user$i", 'guess', 1100), range(1, 40)));
+echo 'joe there, with a known browser: ', status('192.0.2.4', 'joe', 'secret', 1100, $cookie), ', with another: ', status('192.0.2.4', 'joe', 'secret', 1100), "\n";
 $time = 5000;
-foreach (['stolen' => ['joe', $cookie], 'of another user' => ['ann', $cookie], 'made up' => ['joe', 'known_browser=99999999999.' . str_repeat('0', 64)], 'prolonged' => ['joe', str_replace('known_browser=', 'known_browser=9', $cookie)]] as $what => [$user, $token]) {
+foreach (['stolen' => ['joe', $cookie], 'of another user' => ['ann', $cookie], 'made up' => ['joe', 'known_browser=99999999999.' . str_repeat('0', 64)], 'prolonged' => ['joe', str_replace('known_browser=', 'known_browser=9', $cookie)], 'odd' => ['joe', 'known_browser=.'], 'cut' => ['joe', strtok($cookie, '.')]] as $what => [$user, $token]) {
     counted("a cookie $what", (function () use ($user, $token, $what, $time) {
         foreach (range(1, 120) as $i) {
             yield status('2001:db8:' . dechex(crc32($what) & 0xffff) . ':' . dechex($i) . '::1', $user, 'guess', $time, $token);
@@ -107,10 +109,14 @@ many addresses: {"403":100,"429":100}
 joe, with his browsers: 200, 200
 with another: 429
 a while later: 200
-a cookie stolen: {"403":100,"429":20}
+the own network: {"403":30,"429":10}
+joe there, with a known browser: 200, with another: 429
+a cookie stolen: {"403":5,"429":115}
 a cookie of another user: {"403":100,"429":20}
 a cookie made up: {"403":100,"429":20}
 a cookie prolonged: {"403":100,"429":20}
+a cookie odd: {"403":100,"429":20}
+a cookie cut: {"403":100,"429":20}
 an account of his own: {"403":30,"200":7,"429":23}
 one /64: {"403":30,"429":10}
 other ways to write it: {"403":5,"429":2}
@@ -119,5 +125,5 @@ another site: {"403":40}
 the own page: {"200":3}
 the same
 odd: {"403":8}
-login denied by user: 198.51.100.21 joe
-login denied by user: 198.51.100.22 joe
+login denied by login_account: 198.51.100.21 joe
+login denied by login_account: 198.51.100.22 joe
