@@ -2,7 +2,7 @@
 /* The accounts of login.php and unlock.php, and the browsers that are known to be their owners'. The user is "joe", the password "secret". */
 declare(strict_types=1);
 
-const USERS = ['joe' => ['hash' => '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm', 'mail' => 'joe@example.org']];
+const ACCOUNTS = ['joe' => ['hash' => '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm', 'mail' => 'joe@example.org']];
 /** The hash of a random password: checking it makes an unknown user take as long as a known one. */
 const NO_USER = '$2y$04$WxggDh.MlOZbtRUkc9HuIeiqgtYu4MVW4.4mPvGUpN744Dzu8Dpre';
 const TRUSTED_PROXIES = [];      // such as "10.0.0.0/8"
@@ -31,7 +31,7 @@ function network(): string
 function sign(string $text, string $user): string
 {
     $key = getenv('LOGIN_KEY') ?: throw new LogicException('LOGIN_KEY is not set');
-    return hash_hmac('sha256', "$text $user " . (USERS[$user]['hash'] ?? ''), $key);
+    return hash_hmac('sha256', "$text $user " . (ACCOUNTS[$user]['hash'] ?? ''), $key);
 }
 
 /** Gives the browser a cookie, by which this user's logins from it have a limit of their own. */

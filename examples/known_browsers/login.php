@@ -32,11 +32,11 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST' && is_cross_site()) {
 
     if (!$decision->isAccepted()) {
         // An unknown name may be a password in the wrong field: it is not logged.
-        error_log('login denied by ' . implode(', ', $decision->getDeniedBy()) . ": $network " . (isset(USERS[$user]) ? $user : '-'));
+        error_log('login denied by ' . implode(', ', $decision->getDeniedBy()) . ": $network " . (isset(ACCOUNTS[$user]) ? $user : '-'));
         http_response_code(429);
         header('Retry-After: 60');    // the same for all limits, or it would tell which one it was
         $message = 'Too many attempts. Please wait a moment.';
-    } elseif (password_verify($password, USERS[$user]['hash'] ?? NO_USER) && isset(USERS[$user])) {
+    } elseif (password_verify($password, ACCOUNTS[$user]['hash'] ?? NO_USER) && isset(ACCOUNTS[$user])) {
         $decision->refund();          // only failures count
         $own->reset();                // the right password forgives those before it
         remember_browser($user);

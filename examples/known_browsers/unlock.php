@@ -27,7 +27,7 @@ function unlock_link(string $user, string $network): ?string
 /** Whether a link is right, in time, and used for the first time. */
 function use_link(string $user, string $ticket, string $signature): bool
 {
-    return isset(USERS[$user]) && (int) $ticket > time() && hash_equals(sign("unlock $ticket", $user), $signature)
+    return isset(ACCOUNTS[$user]) && (int) $ticket > time() && hash_equals(sign("unlock $ticket", $user), $signature)
         && (new TokenBucket\FixedWindow(null, "unlocked:$signature", 1, 3600))->consume();
 }
 
@@ -66,7 +66,9 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST' && is_cross_site()) {
 if (function_exists('fastcgi_finish_request')) {
     fastcgi_finish_request();
 }
-if ($link !== null && isset(USERS[$user])) {
-    mail(USERS[$user]['mail'], 'Your login was denied', "Open this link in the browser in which you want to log in:\n\n$link\n")
-        || error_log("unlock.php: the mail to $user was not sent");
+if ($link !== null && isset(ACCOUNTS[$user])) {
+    $text = "Open this link in the browser in which you want to log in:\n\n$link\n";
+    if (!mail(ACCOUNTS[$user]['mail'], 'Your login was denied', $text)) {
+        error_log("unlock.php: the mail to $user was not sent");
+    }
 }
