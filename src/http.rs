@@ -85,11 +85,14 @@ impl Problem {
     }
 }
 
-/// Describes a denied call to a person. `seconds`: when the same call would be accepted, `None` for never.
+/// Describes a denied call to a person, who waits long enough. `seconds`: when the same call would be accepted, `None` for never.
 pub fn detail(seconds: Option<u64>) -> String {
     match seconds {
         Some(1) => "Try again in 1 second.".to_owned(),
-        Some(seconds) => format!("Try again in {seconds} seconds."),
+        Some(seconds @ ..120) => format!("Try again in {seconds} seconds."),
+        Some(seconds @ ..7_200) => format!("Try again in {} minutes.", seconds.div_ceil(60)),
+        Some(seconds @ ..172_800) => format!("Try again in {} hours.", seconds.div_ceil(3_600)),
+        Some(seconds) => format!("Try again in {} days.", seconds.div_ceil(86_400)),
         None => "The request is larger than the limit allows at any time.".to_owned(),
     }
 }

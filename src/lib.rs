@@ -25,3 +25,4 @@ mod rounds;
 pub mod settings;
 pub mod statistics;
 pub mod store;
+mod suggestion;

@@ -34,9 +34,9 @@ ValueError: TokenBucket\CalendarWindow::__construct(): Argument #3 ($limit) must
 TypeError: TokenBucket\CalendarWindow::__construct(): Argument #3 ($limit) must be of type int, string given
 ValueError: TokenBucket\CalendarWindow::__construct(): Argument #4 ($unit) must be "hour", "day", "week", "month" or "year"
 ValueError: TokenBucket\CalendarWindow::__construct(): Argument #4 ($unit) must be "hour", "day", "week", "month" or "year"
-ValueError: TokenBucket\CalendarWindow::__construct(): Argument #5 ($timezone) must be a time zone that PHP knows, such as "UTC" or "Europe/Berlin"
-ValueError: TokenBucket\CalendarWindow::__construct(): Argument #5 ($timezone) must be a time zone that PHP knows, such as "UTC" or "Europe/Berlin"
-ValueError: TokenBucket\CalendarWindow::__construct(): Argument #5 ($timezone) must be a time zone that PHP knows, such as "UTC" or "Europe/Berlin"
+ValueError: TokenBucket\CalendarWindow::__construct(): Argument #5 ($timezone) must be "UTC", an offset such as "+01:00", or a place that PHP knows, such as "Europe/Berlin"
+ValueError: TokenBucket\CalendarWindow::__construct(): Argument #5 ($timezone) must be "UTC", an offset such as "+01:00", or a place that PHP knows, such as "Europe/Berlin"
+ValueError: TokenBucket\CalendarWindow::__construct(): Argument #5 ($timezone) must be "UTC", an offset such as "+01:00", or a place that PHP knows, such as "Europe/Berlin"
 TypeError: TokenBucket\CalendarWindow::__construct(): Argument #6 ($name) must be of type ?string, array given
 TokenBucket\ConfigurationException: Unknown scheme "nowhere:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, rediss+cluster:, redis+sentinel:, rediss+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:; the first argument is the storage, the second the identifier
 ValueError: TokenBucket\CalendarWindow::__construct(): Argument #1 ($storage) must not be a storage written in PHP: TokenBucketStorage supports token buckets only

@@ -165,13 +165,13 @@ RateLimit-Policy: "mail";q=2;w=60
 RateLimit: "mail";r=0;t=900
 Retry-After: 900
 [900,["mail"]]
-{"type":"https://iana.org/assignments/http-problem-types#abnormal-usage-detected","title":"Blocked after unusual use","status":429,"detail":"Try again in 900 seconds.","violated-policies":["mail"]}
+{"type":"https://iana.org/assignments/http-problem-types#abnormal-usage-detected","title":"Blocked after unusual use","status":429,"detail":"Try again in 15 minutes.","violated-policies":["mail"]}
 A compound
 RateLimit-Policy: "mail";q=2;w=60, "day";q=100;w=86400, "login";q=5;w=300
 RateLimit: "mail";r=0;t=900, "day";r=100;t=864, "login";r=0;t=60
 Retry-After: 900
 [900,["mail","login"]]
-{"type":"https://iana.org/assignments/http-problem-types#abnormal-usage-detected","title":"Blocked after unusual use","status":429,"detail":"Try again in 900 seconds.","violated-policies":["mail","login"]}
+{"type":"https://iana.org/assignments/http-problem-types#abnormal-usage-detected","title":"Blocked after unusual use","status":429,"detail":"Try again in 15 minutes.","violated-policies":["mail","login"]}
 RateLimit-Policy: "mail";q=2;w=60, "day";q=100;w=86400, "login";q=5;w=300
 RateLimit: "mail";r=1;t=60, "day";r=99;t=864, "login";r=4;t=60
 [0,[]]

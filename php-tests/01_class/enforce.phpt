@@ -78,6 +78,6 @@ in in true
 in {"accepted":true,"limit":1,"remaining_tokens":1,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":false,"exempt":false} in 0 0 0 0 3 0 0
 in {"accepted":true,"limit":1,"remaining_tokens":0,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":true,"exempt":false} in 3 3 0 3 1 0 3
 
-Warning: ini_set(): token_bucket.enforce must be 0 or 1, "maybe" given; "1" stays in force in %s on line %d
+Warning: ini_set(): token_bucket.enforce must be 0, 1, off or on, "maybe" given; "1" stays in force in %s on line %d
 bool(false)
-TokenBucket\ConfigurationException: DSN parameter "enforce" must be 0 or 1
+TokenBucket\ConfigurationException: DSN parameter "enforce" must be 0, 1, off or on

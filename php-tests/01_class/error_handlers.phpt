@@ -152,7 +152,7 @@ false; shown: nothing; logged: nothing
 
 PHP's own warnings, and those of directives, call the handler
 ErrorException: made of: Implicit conversion from float-string "1.5" to int loses precision; shown: nothing; logged: nothing
-ErrorException: made of: ini_set(): token_bucket.enforce must be 0 or 1, "2" given; "1" stays in force; shown: nothing; logged: nothing
+ErrorException: made of: ini_set(): token_bucket.enforce must be 0, 1, off or on, "2" given; "1" stays in force; shown: nothing; logged: nothing
 
 An internal function that makes exceptions of warnings
 "SplFileObject"; shown: consume() is false; logged: token_bucket: REDIS; until a call succeeds, every call is denied

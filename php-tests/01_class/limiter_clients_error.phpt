@@ -96,7 +96,7 @@ token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: must be client = limit, client = limit / interval, or client = none
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 4: this client is already in line 1
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: must be UTF-8
-token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: must be client = limit: this algorithm has no interval
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.clients.ini: line 1: must be client = limit, because this algorithm has no interval
 token_bucket.limits: limiter_clients_error.limits.ini: line 5: a set with all can have no other key: its limits have them
 
 A valid one, whose file of clients changes:

@@ -93,15 +93,15 @@ TokenBucket\ConfigurationException: token_bucket.limits: FILE: No such file or d
 
 Each mistake gives a warning until there is a valid file:
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: a section must come first: [the limit's name]
-TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: [a] must have limit and interval, or all, or first, or like
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: [a] has no interval: it must have limit and interval
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 5: "secs" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, on_error, enforce, leave, except, clients, like, all or first
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 2: limit must be between 1 and 2147483647
-TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 3: interval must be a number
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 3: interval must be a number of seconds; it is "soon"
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 4: storage: The port in the storage DSN must be between 1 and 65535
-TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 2: "limit[]" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, on_error, enforce, leave, except, clients, like, all or first
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 2: "limit[]" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, on_error, enforce, leave, except, clients, like, all or first; did you mean limit?
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: must be [name] or key = value; a value with special characters needs "quotes"
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 4: all must name limits of this file; there is no limit [c]
-TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 5: timezone must be a time zone that PHP knows, such as Europe/Berlin
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 5: timezone must be UTC, an offset such as +01:00, or a place that PHP knows, such as Europe/Berlin; it is "Europe/Bonn"
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: must be text, without NUL bytes
 
 A valid one:

@@ -39,7 +39,7 @@ echo json_encode([$decision->isAccepted(), $decision->wouldDeny()]), "\n";
 ?>
 --EXPECT--
 TokenBucket "search";q=30;w=60
-TokenBucket\Compound "login_network";q=30;w=300, "login_pair";q=5;w=300
+TokenBucket\Compound "login_pair";q=5;w=300, "login_network";q=30;w=300
 TokenBucket "login_network";q=30;w=300
 TokenBucket "login_pair";q=5;w=300
 TokenBucket "login_account";q=100;w=3600

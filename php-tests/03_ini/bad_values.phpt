@@ -21,7 +21,7 @@ var_dump((new TokenBucket(null, __FILE__, 1, 1))->consume());
 %AWarning: PHP Startup: token_bucket.storage must be a storage DSN (Unknown scheme "reddis:" in the storage DSN, known are shm:, %s); until it is, there is no default storage in %s on line %d
 %AWarning: PHP Startup: token_bucket.prefix must be at most 64 bytes, "0123456789012345678901234567890123456789012345678901234567890123..." given; "tb:" stays in force in %s on line %d
 %AWarning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "tiny" given; "8M" stays in force in %s on line %d
-%AWarning: PHP Startup: token_bucket.test_clock must be 0 or 1, "maybe" given; "0" stays in force in %s on line %d
+%AWarning: PHP Startup: token_bucket.test_clock must be 0, 1, off or on, "maybe" given; "0" stays in force in %s on line %d
 shm:
 tb:
 8M

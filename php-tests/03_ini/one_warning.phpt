@@ -95,10 +95,10 @@ shm_path=relative
 Warning: PHP Startup: token_bucket.shm_path must be the absolute path of a directory, or empty, "relative" given; "" stays in force
  not frozen1
 test_clock=2
-Warning: PHP Startup: token_bucket.test_clock must be 0 or 1, "2" given; "0" stays in force
+Warning: PHP Startup: token_bucket.test_clock must be 0, 1, off or on, "2" given; "0" stays in force
 0 not frozen1
 test_clock=maybe
-Warning: PHP Startup: token_bucket.test_clock must be 0 or 1, "maybe" given; "0" stays in force
+Warning: PHP Startup: token_bucket.test_clock must be 0, 1, off or on, "maybe" given; "0" stays in force
 0 not frozen1
 test_clock=On
 On frozen1

@@ -23,7 +23,7 @@ pub fn find(unit: CalendarUnit, zone: &str, position: u32) -> Result<Rc<Calendar
     let opened = open_zone(zone).map_err(|why| match why {
         NoZone::Unknown => value_error(
             position,
-            "must be a time zone that PHP knows, such as \"UTC\" or \"Europe/Berlin\"",
+            "must be \"UTC\", an offset such as \"+01:00\", or a place that PHP knows, such as \"Europe/Berlin\"",
         ),
         NoZone::Unreadable(why) => Error::local(why).into(),
     })?;

@@ -2,12 +2,12 @@
 
 use super::engine::call::{Call, handler, string};
 use super::engine::declare::{Method, Type, function, required};
-use super::engine::exceptions::Thrown;
+use super::engine::exceptions::{Thrown, value_error};
 use super::engine::php_array::PhpArray;
 use super::globals::GLOBALS;
 use super::named_limiter::{CLIENT, find, limits_in_force};
 use crate::dsn::printable_path;
-use crate::limiter::Terms;
+use crate::limiter::{Rule, Terms};
 
 pub const CLIENT_TERMS: Method = function(
     c"TokenBucket\\client_terms",
@@ -21,6 +21,13 @@ fn client_terms(call: &Call) -> Result<(), Thrown> {
     let (name, client) = (call.string(1)?, call.string(CLIENT)?);
     let limits = limits_in_force()?;
     let named = find(&limits, name)?;
+    if let Rule::All(members) | Rule::First(members) = &named.rule {
+        let (set, members) = (&named.name, members.join(" or "));
+        return Err(value_error(
+            1,
+            format!("must be a single limit; {set} is a set: ask for {members}"),
+        ));
+    }
     let Some(exception) = named.exception(client.as_bytes()) else { return call.return_value(()) };
     let path = exception.file.as_ref().map(|file| file.path.clone());
     let path = path.unwrap_or_else(|| printable_path(&GLOBALS.get().settings().limits));

@@ -17,7 +17,7 @@ use ext_php_rs::flags::ClassFlags;
 
 pub static CLASS: Class = Class::new();
 
-/// One number for all limits, or a list with one for each.
+/// One number for all limits, or an array with one for each.
 const TOKENS: Parameter = optional(c"tokens", Type::INT.or(Type::ARRAY), c"1");
 /// What must be left of each limit.
 const LEAVE: Parameter = Parameter { name: c"leave", default: Some(c"0"), ..TOKENS };
@@ -46,8 +46,9 @@ pub fn register() {
 
 /// The limiters of the call's object, each with what the call asks of it.
 fn members<'a>(call: &Call, parts: &'a [Part]) -> Result<Vec<Member<'a>>, Thrown> {
-    let costs = token_counts::parse(call, 1, Some(parts.len()), 1)?;
-    let leaves = token_counts::parse(call, 2, Some(parts.len()), 0)?;
+    let names = || Ok(Some(parts.iter().map(|part| part.name().into()).collect()));
+    let costs = token_counts::parse(call, 1, names, 1)?;
+    let leaves = token_counts::parse(call, 2, names, 0)?;
     let each = parts.iter().enumerate();
     Ok(each.map(|(i, part)| part.member(costs.at(i), leaves.at(i))).collect())
 }

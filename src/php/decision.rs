@@ -258,9 +258,12 @@ fn get_problem(call: &Call) -> Result<(), Thrown> {
 fn settle(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 1)?;
     // A denied call took nothing, and knows only the limits that were asked.
-    let limits =
-        |this: &DecisionObject| this.limits.is_admitted().then_some(this.limits.asked().len());
-    return_settled(call, "settle", &token_counts::parse(call, 1, call.with_this(limits)?, 0)?)
+    let names = |this: &DecisionObject| {
+        let names = || this.limits.asked().iter().map(|limit| limit.name().into()).collect();
+        this.limits.is_admitted().then(names)
+    };
+    let costs = token_counts::parse(call, 1, || call.with_this(names), 0)?;
+    return_settled(call, "settle", &costs)
 }
 
 fn refund(call: &Call) -> Result<(), Thrown> {

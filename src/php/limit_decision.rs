@@ -47,6 +47,18 @@ pub struct Origin {
     pub name: Option<SharedString>,
 }
 
+/// The name of a limit: the one it was given, or the one that its identifier begins with.
+pub fn limit_name<'a>(given: Option<&'a SharedString>, identifier: &'a SharedString) -> &'a [u8] {
+    if let Some(name) = given {
+        return name.as_bytes();
+    }
+    let inferred = infer_name(Identifier::Plain(identifier.as_bytes()));
+    match inferred.is_whole_identifier || inferred.name.is_empty() {
+        true => UNNAMED,
+        false => inferred.name,
+    }
+}
+
 impl LimitDecision {
     /// The decision of the limit, whether it is enforced or not.
     pub fn decided(&self) -> &Decision {
@@ -95,16 +107,9 @@ impl LimitDecision {
         if self.flagged.flags.is_enforced() { self.decided().wait } else { 0 }
     }
 
-    /// The name of the limit: the one it was given, or the one that its identifier begins with.
+    /// The name of the limit.
     pub fn name(&self) -> &[u8] {
-        if let Some(name) = &self.origin.name {
-            return name.as_bytes();
-        }
-        let inferred = infer_name(Identifier::Plain(self.origin.identifier.as_bytes()));
-        match inferred.is_whole_identifier || inferred.name.is_empty() {
-            true => UNNAMED,
-            false => inferred.name,
-        }
+        limit_name(self.origin.name.as_ref(), &self.origin.identifier)
     }
 
     /// Why the limit denies the call.

@@ -11,7 +11,7 @@ use super::engine::shared_string::SharedString;
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces::{self, SECONDS};
-use super::limit_decision::{Asked, LimitDecision, Origin};
+use super::limit_decision::{Asked, LimitDecision, Origin, limit_name};
 use super::limiter_methods::block_by;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::{Backend, NamedLimiter};
@@ -141,6 +141,11 @@ impl Part {
         let (own, others) = (self.identifier.as_bytes(), other.identifier.as_bytes());
         self.limit.is_of_same_kind(&other.limit)
             && self.limiter.limiter.has_same_key(own, &other.limiter.limiter, others)
+    }
+
+    /// The name of the limit, as its decisions have it.
+    pub fn name(&self) -> &[u8] {
+        limit_name(self.name.as_ref(), &self.identifier)
     }
 
     /// The limit, of which a call takes `cost` and leaves so many.

@@ -38,7 +38,16 @@ pub fn open_zone(name: &str) -> Result<Zval, NoZone> {
     let mut value = Zval::new();
     // Holds the object by its count.
     value.set_object(&mut zone);
-    Ok(value)
+    if is_abbreviation(&zone, name) { Err(NoZone::Unknown) } else { Ok(value) }
+}
+
+/// Whether the name is the abbreviation of an offset. PHP gives such a zone one offset in summer and winter, and so a day that begins
+/// at 1 o'clock: `CET` is not Berlin's time.
+fn is_abbreviation(zone: &ZendObject, name: &str) -> bool {
+    let is_place = || call(zone, "getLocation", vec![]).is_some_and(|place| place.is_array());
+    let is_offset = name.starts_with(['+', '-']);
+    let is_utc = ["UTC", "GMT", "Z"].iter().any(|utc| utc.eq_ignore_ascii_case(name));
+    !is_offset && !is_utc && !is_place()
 }
 
 /// PHP's own name for a zone: `+01:00` for `+1`. Debian's PHP leaves the case of a name as it was written.

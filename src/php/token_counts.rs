@@ -1,9 +1,11 @@
-//! Numbers of tokens for several limits: one for all, or a list with one for each.
+//! Numbers of tokens for several limits: one for all, or an array with one for each.
 
 use super::engine::call::Call;
 use super::engine::exceptions::{Thrown, argument_type_error, value_error};
+use crate::dsn::sanitize;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, Zval};
+use std::collections::HashSet;
 
 /// Numbers of tokens.
 pub enum TokenCounts {
@@ -23,35 +25,64 @@ impl TokenCounts {
     }
 }
 
-/// Reads the argument `n`, of type `int|array`, for so many limits; `absent` if it was not passed. A number of limits that is
-/// None fits any list.
+/// The names of limits, in their order.
+pub type Names = Vec<Box<[u8]>>;
+
+/// Reads the argument `n`, of type `int|array`; `absent` if it was not passed. `names` returns those of the limits; without any, every list
+/// fits.
 pub fn parse(
     call: &Call,
     n: u32,
-    limits: Option<usize>,
+    names: impl FnOnce() -> Result<Option<Names>, Thrown>,
     absent: u64,
 ) -> Result<TokenCounts, Thrown> {
-    if let Some(list) = call.non_null(n).and_then(Zval::array) {
-        return parse_list(n, list, limits).map(TokenCounts::Each);
+    if let Some(array) = call.non_null(n).and_then(Zval::array) {
+        let counts = match names()? {
+            None => array.values().map(|count| parse_count(n, count)).collect(),
+            Some(names) => parse_each(n, array, &names),
+        };
+        return counts.map(TokenCounts::Each);
     }
     let expected = ffi::_zend_expected_type_Z_EXPECTED_ARRAY_OR_LONG;
     call.token_count_of(n, absent, expected).map(TokenCounts::All)
 }
 
-fn parse_list(n: u32, list: &ZendHashTable, limits: Option<usize>) -> Result<Vec<u64>, Thrown> {
-    if let Some(count) = limits
-        && (list.len() != count || !list.has_sequential_keys())
-    {
-        let limits = match count {
-            1 => "the one limiter".to_owned(),
-            _ => format!("each of the {count} limiters"),
-        };
-        return Err(value_error(n, format!("must be a list with one number for {limits}")));
+/// One number for each limit: in their order, or by their names.
+fn parse_each(n: u32, array: &ZendHashTable, names: &Names) -> Result<Vec<u64>, Thrown> {
+    let counts: Option<Vec<&Zval>> = match array.has_sequential_keys() {
+        true => Some(array.values().collect()),
+        false => names.iter().map(|name| by_name(array, name)).collect(),
+    };
+    match counts.filter(|counts| counts.len() == names.len() && array.len() == names.len()) {
+        Some(counts) => counts.into_iter().map(|count| parse_count(n, count)).collect(),
+        None => Err(value_error(n, describe(names))),
     }
-    let counts = list.values().map(|count| match count.long().map(u64::try_from) {
+}
+
+fn by_name<'a>(array: &'a ZendHashTable, name: &[u8]) -> Option<&'a Zval> {
+    // An array's key that is a number has become one.
+    array.iter().find(|(key, _)| key.to_string().as_bytes() == name).map(|(_, count)| count)
+}
+
+fn describe(names: &Names) -> String {
+    let count = names.len();
+    if count == 1 {
+        return "must be a list with one number for the one limiter".to_owned();
+    }
+    if names.iter().collect::<HashSet<_>>().len() < count {
+        return format!("must be a list with one number for each of the {count} limiters");
+    }
+    let shown: Vec<_> = names.iter().map(|name| sanitize(&String::from_utf8_lossy(name))).collect();
+    let shown = shown.join(", ");
+    format!(
+        "must have one number for each of the {count} limiters: in their order, or by their names ({shown})"
+    )
+}
+
+fn parse_count(n: u32, count: &Zval) -> Result<u64, Thrown> {
+    match count.long().map(u64::try_from) {
         Some(Ok(count)) => Ok(count),
         Some(Err(_)) => Err(value_error(n, "must contain only numbers of 0 or more")),
         None => Err(argument_type_error(n, "must be of type array|int, with ints in the array")),
-    });
-    counts.collect()
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::{events, ini};
 use crate::dsn::sanitize;
+use crate::suggestion::nearest;
 use ext_php_rs::ffi;
 
 /// What all names of directives begin with.
@@ -32,48 +33,14 @@ fn is_unknown(name: &str) -> bool {
 }
 
 fn describe(name: &str) -> String {
-    let near = known()
-        .map(|known| (distance(&name.to_ascii_lowercase(), known), known))
-        .min()
-        .filter(|(distance, _)| *distance <= 4)
-        .map_or(String::new(), |(_, near)| format!("; did you mean {near}?"));
+    let near = nearest(&name.to_ascii_lowercase(), known(), 4)
+        .map_or(String::new(), |near| format!("; did you mean {near}?"));
     format!("{} is not a directive and has no effect{near}", sanitize(name))
-}
-
-/// How many characters must be put in, left out or replaced to make one text of the other (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, a) in a.chars().enumerate() {
-        let mut cells = row.iter_mut();
-        let mut left = i + 1;
-        let mut diagonal = cells.next().map_or(i, |first| std::mem::replace(first, left));
-        for (above, b) in cells.zip(b.chars()) {
-            left = (diagonal + usize::from(a != b)).min(*above + 1).min(left + 1);
-            diagonal = std::mem::replace(above, left);
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distance_counts_the_changes_between_two_texts() {
-        for (a, b, changes) in [
-            ("storage", "storage", 0),
-            ("storge", "storage", 1),
-            ("storrage", "storage", 1),
-            ("sturage", "storage", 1),
-            ("timeout", "timeout_ms", 3),
-            ("", "lease", 5),
-            ("lease", "", 5),
-            ("kitten", "sitting", 3),
-        ] {
-            assert_eq!(distance(a, b), changes, "{a}, {b}");
-        }
-    }
 
     #[test]
     fn nearest_directive_is_named_if_one_is_near() {

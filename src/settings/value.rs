@@ -65,7 +65,7 @@ pub(super) fn parse_switch(value: &[u8]) -> Result<bool, String> {
     match value.to_ascii_lowercase().as_slice() {
         b"1" | b"on" | b"yes" | b"true" => Ok(true),
         b"0" | b"off" | b"no" | b"false" => Ok(false),
-        _ => Err("0 or 1".to_owned()),
+        _ => Err("0, 1, off or on".to_owned()),
     }
 }
 
@@ -138,6 +138,6 @@ mod tests {
     fn switch_without_a_value_is_refused() {
         assert_eq!(parse_switch(b"Off"), Ok(false));
         assert_eq!(parse_switch(b"1"), Ok(true));
-        assert_eq!(parse_switch(b""), Err("0 or 1".to_owned()));
+        assert_eq!(parse_switch(b""), Err("0, 1, off or on".to_owned()));
     }
 }

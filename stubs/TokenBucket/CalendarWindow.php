@@ -23,7 +23,8 @@ final class CalendarWindow implements Limiter
      * @param string                         $identifier names the window: 1 to 4,096 bytes of any kind
      * @param int                            $limit      the most hits in a window: 1 to 16,777,214
      * @param string                         $unit       hour, day, week, month or year
-     * @param string                         $timezone   a time zone that PHP knows
+     * @param string                         $timezone   UTC, an offset such as +01:00, or a place that PHP knows, such as Europe/Berlin. No
+     *                                                    abbreviation: PHP gives CET one offset in summer and winter
      * @param string|null                    $name       the limit's name in statistics() and getHeaders()
      *
      * @throws \ValueError if an argument is out of range, or the storage is written in PHP

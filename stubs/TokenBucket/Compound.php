@@ -13,7 +13,7 @@ namespace TokenBucket;
  *
  * A call is accepted if every enforced limit accepts it. If one denies it, no limit is charged. A limit in a dry run
  * (enforce=0) is charged if it accepts, and never denies. The policy for a failed store (on_error), the dry run and
- * statistics() work for each limit by itself: a call counts for each limit that is charged or that denies.
+ * statistics() work for each limit alone: a call counts for each limit that is charged or that denies.
  *
  * All limits on one Redis or Valkey server, or in one slot of a cluster (put the same `{tag}` into the identifiers or the
  * prefix), are decided in one atomic step and one round trip. Elsewhere all limits are looked at first, then charged in
@@ -44,13 +44,13 @@ final class Compound implements Limiter
     /**
      * Takes tokens from all limits if all of them have enough, else from none.
      *
-     * @param int|array $token_count 0 or more for each limit: one number for all, or a list with one number for each, in the
-     *                               order of the limiters
+     * @param int|array $token_count 0 or more for each limit: one number for all, or an array with one number for each: in
+     *                               the order of the limiters, or by the names of the limits: `['day' => 20, 'second' => 1]`
      *
      * @return bool whether the call is accepted
      *
-     * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
-     * @throws \TypeError if the list has a value that is not an int
+     * @throws \ValueError if a number is negative, or if the array does not have exactly one for each limiter
+     * @throws \TypeError if the array has a value that is not an int
      */
     public function consume(int|array $token_count = 1): bool {}
 
@@ -58,14 +58,14 @@ final class Compound implements Limiter
      * Takes tokens from all limits if all of them have enough, else from none, and describes the result.
      *
      * The decision has the fewest remaining tokens of all limits, and getLimit() of that limit; as getRetryAfter() the longest
-     * wait of those that deny, as getResetAfter() the longest of all; and in getHeaders() an item for each limit that was asked. Where the deny cache knows that a limit denies, only the limits
-     * that it knows to deny count as asked.
+     * wait of those that deny, as getResetAfter() the longest of all; and in getHeaders() an item for each limit that was asked. If this host
+     * remembers that some limits deny (deny_cache), only those are asked.
      *
-     * @param int|array $tokens 0 or more for each limit: one number for all, or a list with one number for each
+     * @param int|array $tokens 0 or more for each limit: one number for all, or an array with one for each, in order or by name
      * @param int|array $leave  so many must be left of each limit afterwards, in the same form
      *
-     * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
-     * @throws \TypeError if the list has a value that is not an int
+     * @throws \ValueError if a number is negative, or if the array does not have exactly one for each limiter
+     * @throws \TypeError if the array has a value that is not an int
      */
     #[\NoDiscard]
     public function attempt(int|array $tokens = 1, int|array $leave = 0): Decision {}
@@ -73,23 +73,23 @@ final class Compound implements Limiter
     /**
      * Returns what attempt() would return now. Changes nothing.
      *
-     * @param int|array $tokens 0 or more for each limit: one number for all, or a list with one number for each
+     * @param int|array $tokens 0 or more for each limit: one number for all, or an array with one for each, in order or by name
      * @param int|array $leave  so many must be left of each limit afterwards, in the same form
      *
-     * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
-     * @throws \TypeError if the list has a value that is not an int
+     * @throws \ValueError if a number is negative, or if the array does not have exactly one for each limiter
+     * @throws \TypeError if the array has a value that is not an int
      */
     public function peek(int|array $tokens = 1, int|array $leave = 0): Decision {}
 
     /**
      * Puts tokens back into all limits, one after the other, never above a limit.
      *
-     * @param int|array $tokens 0 or more for each limit: one number for all, or a list with one number for each
+     * @param int|array $tokens 0 or more for each limit: one number for all, or an array with one for each, in order or by name
      *
      * @return bool whether any limit took them back
      *
-     * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
-     * @throws \TypeError if the list has a value that is not an int
+     * @throws \ValueError if a number is negative, or if the array does not have exactly one for each limiter
+     * @throws \TypeError if the array has a value that is not an int
      */
     public function refund(int|array $tokens = 1): bool {}
 

@@ -141,7 +141,7 @@ final class Decision implements \JsonSerializable
      * capacity below empty, a SlidingWindow fills up; any further cost is forgotten. A FixedWindow or CalendarWindow that
      * has ended is not charged, nor is the next one.
      *
-     * @param int|array $tokens 0 or more: one number for all limits of a Compound, or a list with one number for each
+     * @param int|array $tokens 0 or more: one number for all limits of a Compound, or an array with one for each, in order or by name
      *
      * @return bool|null whether any limit charges the call what it cost. False needs nothing done: nothing was taken (a denied
      *     call, a peek(), on_error=open), all of the rest has come back by itself, the window has ended or was reset
@@ -149,8 +149,8 @@ final class Decision implements \JsonSerializable
      *     a forked child calls: only the process that made the decision settles it. Null if that is not known: the server was
      *     asked, has not answered, and may have done it
      *
-     * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
-     * @throws \TypeError if the list has a value that is not an int
+     * @throws \ValueError if a number is negative, or if the array does not have exactly one for each limiter
+     * @throws \TypeError if the array has a value that is not an int
      * @throws \LogicException on a storage written in PHP
      * @throws StorageException if the storage fails and on_error is "throw"
      */

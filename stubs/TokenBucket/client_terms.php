@@ -13,6 +13,7 @@ namespace TokenBucket;
  * @return array{file: string, line: int, exempt: bool, limit: int|null, interval: float|null}|null null: the client is limited as
  *     others are
  *
+ * @throws \ValueError if the limit is a set
  * @throws ConfigurationException if there is no limit of this name, or the file cannot be read
  */
 function client_terms(string $name, string $client): ?array {}

@@ -27,6 +27,8 @@ final class Clients
         try {
             foreach (preg_split('/[\s,]+/u', Text::utf8($value), -1, PREG_SPLIT_NO_EMPTY) as $client) {
                 $client[0] !== '#' || throw new Wrong('a comment begins with a semicolon', $line);
+                !str_contains($client, '"')
+                    || throw new Wrong('a client cannot have quotes; name one with spaces in a file of clients', $line);
                 $clients->add($line, $client, false, [null, null]);
             }
             return $clients->finish();
@@ -105,9 +107,12 @@ final class Clients
         if (preg_match('~^(\+?\d{1,3})?/(\+?\d{1,3})$~D', $text, $parts) && max($parts[1], $parts[2]) <= 255) {
             return true;
         }
+        if (preg_match('~^(\d{1,3})\.(\d{1,3})\.(\d{1,3})$~D', $text, $parts) && max(array_slice($parts, 1)) <= 255) {
+            return true;
+        }
         [$dots, $colons] = [substr_count($text, '.'), substr_count($text, ':')];
         $hasTheirForm = $dots >= 3 && $colons === 0 || $colons >= 2;
-        return preg_match('~^(?=.*\d)[0-9a-f:./*\[\]%-]+$~Di', $text) && $dots + $colons > 0 && ($hasTheirForm || strpbrk($text, '/*[') !== false);
+        return preg_match('~^(?=.*\d)[0-9a-f:./*\[\]%\\\\-]+$~Di', $text) && $dots + $colons > 0 && ($hasTheirForm || strpbrk($text, '/*[\\') !== false);
     }
 
     /**

@@ -54,16 +54,7 @@ final class LimitDecision
     /** How long a reservation has to wait, in nanoseconds; 0 if the limit is not enforced. */
     public function wait(): int { return $this->isEnforced ? $this->answer->wait : 0; }
 
-    /** The name of the limit: the one it was given, or the one that its identifier begins with. */
-    public function name(): string
-    {
-        $identifier = $this->of->identifier;
-        $first = explode(':', $identifier, 2)[0];
-        $isWhole = strlen($first) === strlen($identifier);
-        // A client's address must not get into a field of HTTP.
-        $isAddress = preg_match('~^\d[./\d]*$~D', $first) && str_contains($first, '.') || Address::isIpv6($identifier);
-        return $this->of->name ?? ($isWhole || $isAddress || $first === '' ? 'default' : $first);
-    }
+    public function name(): string { return $this->of->limitName(); }
 
     /** Why the limit denies the call. */
     public function problem(): int
@@ -217,10 +208,14 @@ final class DecisionValue extends Value
     public function detail(): string
     {
         $seconds = $this->retryAfterSeconds();
-        return match ($seconds) {
-            null => 'The request is larger than the limit allows at any time.',
-            1 => 'Try again in 1 second.',
-            default => "Try again in $seconds seconds.",
+        $in = static fn(int $unit): int => intdiv($seconds + $unit - 1, $unit);
+        return match (true) {
+            $seconds === null => 'The request is larger than the limit allows at any time.',
+            $seconds === 1 => 'Try again in 1 second.',
+            $seconds < 120 => "Try again in $seconds seconds.",
+            $seconds < 7_200 => "Try again in {$in(60)} minutes.",
+            $seconds < 172_800 => "Try again in {$in(3_600)} hours.",
+            default => "Try again in {$in(86_400)} days.",
         };
     }
 
@@ -359,8 +354,9 @@ final class Decision implements \JsonSerializable
     public function settle(int|array $tokens): ?bool
     {
         // A denied call took nothing, and knows only the limits that were asked.
-        $limits = $this->isAccepted() ? count($this->value(func_num_args(), 1)->asked) : null;
-        return $this->value()->settle('settle', StandIn\SetValue::counts($tokens, 1, $limits));
+        $asked = $this->value(func_num_args(), 1)->asked;
+        $names = $this->isAccepted() ? array_map(static fn(StandIn\LimitDecision $limit): string => $limit->name(), $asked) : null;
+        return $this->value()->settle('settle', StandIn\SetValue::counts($tokens, 1, $names));
     }
 
     public function refund(): ?bool { return $this->value(func_num_args())->settle('refund', 0); }

@@ -85,7 +85,12 @@ namespace TokenBucket {
     function client_terms(string $name, string $client): ?array
     {
         func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
-        $terms = StandIn\section($name)->terms($client);
+        $section = StandIn\section($name);
+        if ($section->members !== null) {
+            $members = implode(' or ', $section->members);
+            throw StandIn\Thrown::value(1, "must be a single limit; $name is a set: ask for $members");
+        }
+        $terms = $section->terms($client);
         if ($terms === null) {
             return null;
         }

@@ -32,6 +32,16 @@ final class LimiterValue extends Value
         return ['identifier' => $this->identifier] + $this->arguments + $name;
     }
 
+    /** The name of the limit: the one it was given, or the one that its identifier begins with. */
+    public function limitName(): string
+    {
+        $first = explode(':', $this->identifier, 2)[0];
+        $isWhole = strlen($first) === strlen($this->identifier);
+        // A client's address must not get into a field of HTTP.
+        $isAddress = preg_match('~^\d[./\d]*$~D', $first) && str_contains($first, '.') || Address::isIpv6($this->identifier);
+        return $this->name ?? ($isWhole || $isAddress || $first === '' ? 'default' : $first);
+    }
+
     /** The limit; of the calendar that of the window which is open now. */
     public function limit(string $method): Limit
     {

@@ -155,7 +155,7 @@ final class CalendarWindow implements Limiter
             throw StandIn\Thrown::value(3, $e->getMessage());
         }
         $calendar = StandIn\Calendar::find($unit, $timezone)
-            ?? throw StandIn\Thrown::value(5, 'must be a time zone that PHP knows, such as "UTC" or "Europe/Berlin"');
+            ?? throw StandIn\Thrown::value(5, 'must be "UTC", an offset such as "+01:00", or a place that PHP knows, such as "Europe/Berlin"');
         $arguments = ['limit' => $limit, 'unit' => $unit, 'timezone' => $calendar->zone->getName()];
         $identifier = StandIn\Thrown::unlessIdentifier($identifier);
         $this->value = new StandIn\LimiterValue($backend, $identifier, $window, $arguments, $name, calendar: $calendar);

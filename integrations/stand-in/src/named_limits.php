@@ -42,6 +42,9 @@ final class NamedLimits
             return [];
         }
         $found = @parse_ini_string("$line\n", true, INI_SCANNER_RAW);
+        if ($found === [] && $start[0] !== '[') {
+            throw new Wrong('must be [name] or key = value; it is "' . Text::cut(trim($line)) . '"', $number);
+        }
         if ($found === false) {
             throw new Wrong('must be [name] or key = value; a value with special characters needs "quotes"', $number);
         }

@@ -44,7 +44,7 @@ final class Section
 
     public function set(int $line, string $key, string $value, string $folder): void
     {
-        $words = preg_split('/\s+/', $value, -1, PREG_SPLIT_NO_EMPTY);
+        $words = preg_split('/[\s,]+/', $value, -1, PREG_SPLIT_NO_EMPTY);
         $isSet = static fn(int $least): bool => count($words) >= $least && count($words) <= self::MOST_MEMBERS;
         [$isRight, $must, $parsed] = match ($key) {
             'algorithm' => [
@@ -53,19 +53,19 @@ final class Section
                 $value,
             ],
             'limit' => [preg_match('/^[+-]?\d+$/D', $value) && is_int(0 + $value), 'a whole number', (int) $value],
-            'interval', 'lifetime' => [self::number($value) !== null, 'a number', self::number($value)],
+            'interval', 'lifetime' => [self::number($value) !== null, 'a number of seconds', self::number($value)],
             'unit' => [Calendar::isUnit($value), Calendar::UNITS, $value],
-            'timezone' => [Calendar::find('day', $value) !== null, 'a time zone that PHP knows, such as Europe/Berlin', $value],
+            'timezone' => [Calendar::find('day', $value) !== null, 'UTC, an offset such as +01:00, or a place that PHP knows, such as Europe/Berlin', $value],
             'storage' => [self::checkStorage($line, $value), '', $value],
-            'all' => [$isSet(1), 'the names of 1 to 16 limits, with spaces between', $words],
-            'first' => [$isSet(2), 'the names of 2 to 16 limits, with spaces between', $words],
+            'all' => [$isSet(1), 'the names of 1 to 16 limits, with spaces or commas between', $words],
+            'first' => [$isSet(2), 'the names of 2 to 16 limits, with spaces or commas between', $words],
             'like' => [true, '', $value],
             'except' => [true, '', Clients::ofExcept($line, $value)],
             'clients' => [true, '', self::readClients($line, Text::isAbsolute($value) ? $value : "$folder/$value")],
             'leave' => [preg_match('/^\+?\d+$/D', $value) && 0 + $value <= 0xffffffff, 'a whole number, 0 or more', (int) $value],
             default => self::setting($line, $key, $value),
         };
-        $isRight || throw new Wrong("$key must be $must", $line);
+        $isRight || throw new Wrong("$key must be $must; it is \"" . Text::cut($value) . '"', $line);
         isset($this->lines[$key]) && throw new Wrong("$key is set twice: the first time in line {$this->lines[$key]}", $line);
         [$this->lines[$key], $this->values[$key]] = [$line, $parsed];
     }
@@ -103,8 +103,15 @@ final class Section
     private static function setting(int $line, string $key, string $value): array
     {
         if (!in_array($key, Settings::OF_SECTION, true)) {
-            $known = implode(', ', [...self::KEYS, ...Settings::OF_SECTION, 'leave', 'except', 'clients']);
-            throw new Wrong('"' . Text::cut($key) . "\" is unknown: a key must be $known, like, all or first", $line);
+            if (strpbrk($key, " :\t") !== false) {
+                throw new Wrong('must be [name] or key = value; it is "' . Text::cut($key) . '"', $line);
+            }
+            $known = [...self::KEYS, ...Settings::OF_SECTION, 'leave', 'except', 'clients', 'like', 'all', 'first'];
+            $changes = array_combine($known, array_map(static fn(string $name): int => levenshtein(substr($key, 0, 100), $name), $known));
+            $near = array_keys(array_filter($changes, static fn(int $count): bool => $count === min($changes) && $count <= min(2, intdiv(strlen($key), 3))));
+            sort($near);
+            $near = $near === [] ? '' : "; did you mean $near[0]?";
+            throw new Wrong('"' . Text::cut($key) . '" is unknown: a key must be ' . implode(', ', array_slice($known, 0, -1)) . " or first$near", $line);
         }
         $parsed = Settings::parse($key, $value, $must);
         return [$must === null, $must, $parsed];
@@ -137,8 +144,16 @@ final class Section
                 ['interval', 'lifetime'],
                 'a limit of the calendar must have limit and unit, and no interval or lifetime',
             ],
-            'concurrency' => [['limit'], ['interval'], 'a limit of how many run at once must have limit, and no interval'],
-            default => [['limit', 'interval'], [], "[$this->name] must have limit and interval, or all, or first, or like"],
+            'concurrency' => [
+                ['limit'],
+                ['interval'],
+                'a limit of how many run at once must have limit, and no interval; lifetime is how long a permit lasts',
+            ],
+            default => [['limit', 'interval'], [], "[$this->name] " . match (true) {
+                isset($this->lines['limit']) => 'has no interval: it must have limit and interval',
+                isset($this->lines['interval']) => 'has no limit: it must have limit and interval',
+                default => 'must have limit and interval, or all, or first, or like',
+            }],
         };
         foreach ($this->value('algorithm') === 'calendar' ? [] : ['unit', 'timezone'] as $key) {
             isset($this->lines[$key]) && $this->fail($key, 'unit and timezone are for algorithm = calendar');
@@ -180,7 +195,7 @@ final class Section
     private function withNumbers(int $count, ?float $interval): self
     {
         if ($interval !== null && in_array($this->value('algorithm'), ['calendar', 'concurrency'], true)) {
-            throw new Wrong('must be client = limit: this algorithm has no interval');
+            throw new Wrong('must be client = limit, because this algorithm has no interval');
         }
         $own = clone $this;
         $own->values = ['limit' => $count, 'interval' => $interval ?? $this->value('interval')] + $this->values;

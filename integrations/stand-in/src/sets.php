@@ -102,15 +102,26 @@ final class SetValue extends Value
         return [$value];
     }
 
-    /** Numbers of tokens for each limit: one number for all, or a list with one for each. */
-    public static function counts(int|array $counts, int $argument, ?int $limits): array
+    /** The names of its limits, in their order. */
+    public function names(): array { return array_map(static fn(LimiterValue $part): string => $part->limitName(), $this->parts); }
+
+    /** Numbers of tokens for each limit: one number for all, or one for each, in their order or by their names. */
+    public static function counts(int|array $counts, int $argument, ?array $names): array
     {
         if (!is_array($counts)) {
-            return array_fill(0, $limits ?? self::MOST, Thrown::unlessCount($counts, $argument));
+            return array_fill(0, self::MOST, Thrown::unlessCount($counts, $argument));
         }
-        if ($limits !== null && (count($counts) !== $limits || !array_is_list($counts))) {
-            $each = $limits === 1 ? 'the one limiter' : "each of the $limits limiters";
-            throw Thrown::value($argument, "must be a list with one number for $each");
+        if ($names !== null) {
+            $given = $counts;
+            $counts = array_is_list($given) ? $given : array_map(static fn(string $name): mixed => $given[$name] ?? null, $names);
+            if (count($given) !== count($names) || count($counts) !== count($names) || in_array(null, $counts, true)) {
+                [$number, $shown] = [count($names), implode(', ', array_map([Text::class, 'cut'], $names))];
+                throw Thrown::value($argument, match (true) {
+                    $number === 1 => 'must be a list with one number for the one limiter',
+                    $number > count(array_unique($names)) => "must be a list with one number for each of the $number limiters",
+                    default => "must have one number for each of the $number limiters: in their order, or by their names ($shown)",
+                });
+            }
         }
         foreach ($counts as $count) {
             is_int($count) || throw Thrown::value($argument, 'must be of type array|int, with ints in the array', \TypeError::class);
@@ -168,8 +179,8 @@ final class Compound implements Limiter
     private function ask(int $given, string $method, int|array $tokens, int|array $leave = 0): Decision
     {
         $parts = $this->value($given, $method === 'consume' ? 1 : 2)->parts;
-        $costs = StandIn\SetValue::counts($tokens, 1, count($parts));
-        $leaves = StandIn\SetValue::counts($leave, 2, count($parts));
+        $costs = StandIn\SetValue::counts($tokens, 1, $this->value()->names());
+        $leaves = StandIn\SetValue::counts($leave, 2, $this->value()->names());
         $isPeek = $method === 'peek';
         $asked = $calls = [];
         foreach ($parts as $i => $part) {
@@ -187,7 +198,7 @@ final class Compound implements Limiter
 
     public function refund(int|array $tokens = 1): bool
     {
-        $costs = StandIn\SetValue::counts($tokens, 1, count($this->value(func_num_args(), 1)->parts));
+        $costs = StandIn\SetValue::counts($tokens, 1, $this->value(func_num_args(), 1)->names());
         $refunds = $this->value()->changeEach('refund', static fn(int $i): StandIn\Op => new StandIn\Op(StandIn\Op::REFUND, $costs[$i]));
         return array_filter($refunds, static fn(StandIn\LimitDecision $refund): bool => $refund->hasRefunded()) !== [];
     }

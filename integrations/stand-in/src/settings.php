@@ -68,10 +68,10 @@ final class Settings
             'storage', 'shm_size' => [true, ''],
             'shm_path' => [$value === '' || Text::isAbsolute($value), 'the absolute path of a directory, or empty'],
             'limits' => [$value === '' || Text::isAbsolute($value), 'the absolute path of a file, or empty'],
-            default => [preg_match('/^(1|on|yes|true|0|off|no|false)$/Di', $value) === 1, '0 or 1'],
+            default => [preg_match('/^(1|on|yes|true|0|off|no|false)$/Di', $value) === 1, '0, 1, off or on'],
         };
         $must = $isRight ? null : $right;
-        $isSwitch = $right === '0 or 1';
+        $isSwitch = $right === '0, 1, off or on';
         return $isSwitch ? (bool) preg_match('/^(1|on|yes|true)$/Di', $value) : $value;
     }
 }

@@ -315,20 +315,21 @@ fn parse_network(client: &str, quoted: bool) -> Result<Option<Network>, String> 
 }
 
 /// Whether a text is probably meant as an address or a network: it has only their characters, and their form or that of a list, a range, a
-/// mask or a pattern.
+/// mask or a pattern; or it is three parts of an IPv4 address.
 fn looks_like_network(text: &str) -> bool {
     let dots = text.matches('.').count();
     let has_parts = dots > 0 || text.contains(':');
     let has_their_characters = text.bytes().any(|byte| byte.is_ascii_digit())
-        && text.bytes().all(|byte| byte.is_ascii_hexdigit() || b":./*-[]%".contains(&byte));
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit() || b":./*-[]%\\".contains(&byte));
     let has_their_form = (dots >= 3 && !text.contains(':')) || text.matches(':').count() >= 2;
-    let is_extended = text.contains(['/', '*', '[']);
+    let is_extended = text.contains(['/', '*', '[', '\\']);
     // Such as 10/8, or what a space before it has torn off.
     let is_short = text.split_once('/').is_some_and(|(address, bits)| {
         let is_number = |text: &str| text.len() <= 3 && text.parse::<u8>().is_ok();
         is_number(bits) && (address.is_empty() || is_number(address))
     });
-    is_short || has_their_characters && has_parts && (has_their_form || is_extended)
+    let is_cut = dots == 2 && text.split('.').all(|part| part.parse::<u8>().is_ok());
+    is_short || is_cut || has_their_characters && has_parts && (has_their_form || is_extended)
 }
 
 #[cfg(test)]

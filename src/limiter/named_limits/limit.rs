@@ -165,7 +165,7 @@ impl Rule {
                 limit.with_max(count).map(Self::Concurrency).map_err(wrong)
             }
             (Self::Calendar { .. } | Self::Concurrency(_), Some(_)) => {
-                Err("must be client = limit: this algorithm has no interval".to_owned())
+                Err("must be client = limit, because this algorithm has no interval".to_owned())
             }
             (Self::All(_) | Self::First(_), _) => Err("a set has no numbers".to_owned()),
         }

@@ -11,7 +11,16 @@ use crate::limit::{CalendarUnit, CalendarWindow, LimitError, PermitLimit};
 use crate::limiter::compound::MAX_MEMBERS;
 use crate::settings::{Overrides, Scope, Setting};
 use crate::statistics::LONGEST_NAME;
+use crate::suggestion::nearest;
 use std::rc::Rc;
+
+/// The keys, but for the settings, which stand between.
+const KEYS: [&str; 7] =
+    ["algorithm", "limit", "interval", "unit", "timezone", "lifetime", "storage"];
+const LAST_KEYS: [&str; 6] = ["leave", "except", "clients", "like", "all", "first"];
+const SECONDS: &str = "a number of seconds";
+const TIME_ZONES: &str =
+    "UTC, an offset such as +01:00, or a place that PHP knows, such as Europe/Berlin";
 
 /// The longest name, in bytes: a longer one would be cut in the statistics, where `status()` looks for it.
 const MAX_NAME: usize = LONGEST_NAME;
@@ -30,6 +39,21 @@ enum Kind {
     Calendar,
     /// How many run at once.
     Concurrency,
+}
+
+/// A line `key = value` as it is written.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    line: u32,
+    key: &'a str,
+    value: &'a str,
+}
+
+impl Given<'_> {
+    fn wrong(self, must_be: &str) -> FileError {
+        let (key, value) = (self.key, sanitize(self.value));
+        mistake(self.line, format!("{key} must be {must_be}; it is \"{value}\""))
+    }
 }
 
 /// A value and its line.
@@ -88,6 +112,7 @@ impl<'a> Section<'a> {
         value: &str,
         sources: &Sources<'_>,
     ) -> Result<(), FileError> {
+        let given = Given { line, key, value };
         match key {
             "algorithm" => {
                 let algorithm = match value {
@@ -95,53 +120,45 @@ impl<'a> Section<'a> {
                     CALENDAR => Some(Kind::Calendar),
                     _ => Algorithm::from_name(value).map(Kind::Algorithm),
                 };
-                put(&mut self.algorithm, line, key, algorithm, Algorithm::VALUES)
+                put(&mut self.algorithm, given, algorithm, Algorithm::VALUES)
             }
-            "limit" => put(&mut self.limit, line, key, value.parse().ok(), "a whole number"),
-            "interval" => put(&mut self.interval, line, key, value.parse().ok(), "a number"),
+            "limit" => put(&mut self.limit, given, value.parse().ok(), "a whole number"),
+            "interval" => put(&mut self.interval, given, value.parse().ok(), SECONDS),
             "unit" => {
                 let unit = CalendarUnit::from_name(value.as_bytes());
-                put(&mut self.unit, line, key, unit, CalendarUnit::VALUES)
+                put(&mut self.unit, given, unit, CalendarUnit::VALUES)
             }
             "timezone" => {
                 let zone = (sources.is_zone)(value).then(|| value.to_owned());
-                let must_be = "a time zone that PHP knows, such as Europe/Berlin";
-                put(&mut self.timezone, line, key, zone, must_be)
+                put(&mut self.timezone, given, zone, TIME_ZONES)
             }
-            "lifetime" => put(&mut self.lifetime, line, key, value.parse().ok(), "a number"),
+            "lifetime" => put(&mut self.lifetime, given, value.parse().ok(), SECONDS),
             "storage" => {
                 // A DSN's message shows no password.
                 parse_in_ini(value).map_err(|error| mistake(line, format!("storage: {error}")))?;
-                put(&mut self.storage, line, key, Some(value.to_owned()), "")
+                put(&mut self.storage, given, Some(value.to_owned()), "")
             }
-            "except" => put(&mut self.except, line, key, Some(Rc::new(except(line, value)?)), ""),
+            "except" => put(&mut self.except, given, Some(Rc::new(except(line, value)?)), ""),
             "clients" => {
                 let file = (sources.clients)(value)
                     .map_err(|what| mistake(line, format!("clients: {what}")))?;
-                put(&mut self.clients, line, key, Some(file), "")
+                put(&mut self.clients, given, Some(file), "")
             }
-            "all" => put(&mut self.all, line, key, names(value, 1), &names_of(1)),
-            "first" => put(&mut self.first, line, key, names(value, 2), &names_of(2)),
-            "like" => put(&mut self.like, line, key, Some(value.to_owned()), ""),
-            "leave" => {
-                put(&mut self.leave, line, key, value.parse().ok(), "a whole number, 0 or more")
-            }
+            "all" => put(&mut self.all, given, names(value, 1), &names_of(1)),
+            "first" => put(&mut self.first, given, names(value, 2), &names_of(2)),
+            "like" => put(&mut self.like, given, Some(value.to_owned()), ""),
+            "leave" => put(&mut self.leave, given, value.parse().ok(), "a whole number, 0 or more"),
             _ => match Setting::find(key, Scope::Section) {
-                Some(setting) => self.override_setting(line, setting, value),
+                Some(setting) => self.override_setting(given, setting),
                 None => Err(unknown(line, key)),
             },
         }
     }
 
-    fn override_setting(
-        &mut self,
-        line: u32,
-        setting: &Setting,
-        value: &str,
-    ) -> Result<(), FileError> {
-        let name = setting.name;
-        (setting.set)(&mut self.overrides, value.as_bytes())
-            .map_err(|what| mistake(line, format!("{name} must be {what}")))?;
+    fn override_setting(&mut self, given: Given<'_>, setting: &Setting) -> Result<(), FileError> {
+        let (name, line) = (setting.name, given.line);
+        (setting.set)(&mut self.overrides, given.value.as_bytes())
+            .map_err(|must_be| given.wrong(&must_be))?;
         if let Some((first, _)) = self.settings.iter().find(|(_, other)| *other == name) {
             return Err(twice(line, name, *first));
         }
@@ -249,7 +266,8 @@ impl<'a> Section<'a> {
 
     fn concurrency(&self) -> Result<Rule, FileError> {
         let (Some((limit_line, max)), None) = (self.limit, self.interval) else {
-            let message = "a limit of how many run at once must have limit, and no interval";
+            let message = "a limit of how many run at once must have limit, and no interval; \
+                           lifetime is how long a permit lasts";
             return Err(mistake(self.line, message));
         };
         let (lifetime_line, lifetime) = self.lifetime.unwrap_or((limit_line, DEFAULT_LIFETIME));
@@ -264,10 +282,12 @@ impl<'a> Section<'a> {
         let (Some((limit_line, count)), Some((interval_line, interval))) =
             (self.limit, self.interval)
         else {
-            let name = self.name;
-            let message =
-                format!("[{name}] must have limit and interval, or all, or first, or like");
-            return Err(mistake(self.line, message));
+            let missing = match (self.limit, self.interval) {
+                (Some(_), _) => "has no interval: it must have limit and interval",
+                (_, Some(_)) => "has no limit: it must have limit and interval",
+                _ => "must have limit and interval, or all, or first, or like",
+            };
+            return Err(mistake(self.line, format!("[{}] {missing}", self.name)));
         };
         if let Some((line, _)) = self.lifetime {
             return Err(mistake(line, "lifetime is for algorithm = concurrency"));
@@ -283,15 +303,14 @@ impl<'a> Section<'a> {
 /// Stores the value of a key, which must be valid and the first one.
 fn put<T>(
     place: &mut At<T>,
-    line: u32,
-    key: &str,
+    given: Given<'_>,
     value: Option<T>,
     must_be: &str,
 ) -> Result<(), FileError> {
-    let value = value.ok_or_else(|| mistake(line, format!("{key} must be {must_be}")))?;
-    match place.replace((line, value)) {
+    let value = value.ok_or_else(|| given.wrong(must_be))?;
+    match place.replace((given.line, value)) {
         None => Ok(()),
-        Some((first, _)) => Err(twice(line, key, first)),
+        Some((first, _)) => Err(twice(given.line, given.key, first)),
     }
 }
 
@@ -300,37 +319,50 @@ fn twice(line: u32, key: &str, first: u32) -> FileError {
 }
 
 fn unknown(line: u32, key: &str) -> FileError {
-    let settings: Vec<&str> = Setting::in_scope(Scope::Section).map(|it| it.name).collect();
-    let (key, settings) = (sanitize(key), settings.join(", "));
-    mistake(
-        line,
-        format!(
-            "\"{key}\" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, \
-             {settings}, leave, except, clients, like, all or first"
-        ),
-    )
+    if key.contains([' ', ':', '\t']) {
+        return mistake(
+            line,
+            format!("must be [name] or key = value; it is \"{}\"", sanitize(key)),
+        );
+    }
+    let settings = Setting::in_scope(Scope::Section).map(|it| it.name);
+    let mut known: Vec<&str> = KEYS.into_iter().chain(settings).chain(LAST_KEYS).collect();
+    let near = nearest(key, known.iter().copied(), (key.len() / 3).min(2));
+    let near = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
+    let (last, key) = (known.pop().unwrap_or_default(), sanitize(key));
+    let known = known.join(", ");
+    mistake(line, format!("\"{key}\" is unknown: a key must be {known} or {last}{near}"))
 }
 
 /// The clients that no limit holds.
 fn except(line: u32, value: &str) -> Result<Clients, FileError> {
     let in_except = |error: FileError| mistake(error.line, format!("except: {}", error.message));
     let mut list = ClientList::default();
-    let is_between = |char: char| char.is_whitespace() || char == ',';
-    for client in value.split(is_between).filter(|client| !client.is_empty()) {
+    for client in words(value) {
         if client.starts_with('#') {
             return Err(mistake(line, "except: a comment begins with a semicolon"));
+        }
+        if client.contains('"') {
+            let message =
+                "except: a client cannot have quotes; name one with spaces in a file of clients";
+            return Err(mistake(line, message));
         }
         list.add(line, client, false, Terms::Exempt).map_err(in_except)?;
     }
     list.finish().map_err(in_except)
 }
 
+/// The words of a value, with spaces or commas between.
+fn words(value: &str) -> impl Iterator<Item = &str> {
+    value.split(|char: char| char.is_whitespace() || char == ',').filter(|word| !word.is_empty())
+}
+
 /// The names of limits in a value, if they are as many as a set may have.
 fn names(value: &str, least: usize) -> Option<Vec<String>> {
-    let names: Vec<String> = value.split_whitespace().map(str::to_owned).collect();
+    let names: Vec<String> = words(value).map(str::to_owned).collect();
     (least..=MAX_MEMBERS).contains(&names.len()).then_some(names)
 }
 
 fn names_of(least: usize) -> String {
-    format!("the names of {least} to {MAX_MEMBERS} limits, with spaces between")
+    format!("the names of {least} to {MAX_MEMBERS} limits, with spaces or commas between")
 }

@@ -107,8 +107,7 @@ fn mistake_about_clients_is_told_with_its_line_in_their_file() {
         mistake(&format!("{one}clients = numbers.ini")),
         format!("4: clients: numbers.ini: line 2: limit {no_capacity}")
     );
-    let interval =
-        "clients: clients.ini: line 4: must be client = limit: this algorithm has no interval";
+    let interval = "clients: clients.ini: line 4: must be client = limit, because this algorithm has no interval";
     assert_eq!(
         mistake("[c]\nalgorithm = concurrency\nlimit = 2\nclients = clients.ini"),
         format!("4: {interval}")
@@ -118,6 +117,18 @@ fn mistake_about_clients_is_told_with_its_line_in_their_file() {
         "4: except: 10.0.0.1/8 has bits beyond its length: write 10.0.0.0/8"
     );
     assert_eq!(mistake(&format!("{one}except = a b a")), "4: except: names a client twice");
+    let no_network = "is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32";
+    for client in ["203.0.113", "203.0.113.0\\24"] {
+        let shown = sanitize(client);
+        assert_eq!(
+            mistake(&format!("{one}except = {client}")),
+            format!("4: except: {shown} {no_network}")
+        );
+    }
+    assert!(
+        mistake(&format!("{one}except = \"10.0.0.0/8"))
+            .starts_with("4: except: a client cannot have quotes")
+    );
     let alone = "a set with all can have no other key: its limits have them";
     assert_eq!(mistake(&format!("{one}[s]\nall = a\nexcept = 10.0.0.0/8")), format!("5: {alone}"));
 }
@@ -125,7 +136,7 @@ fn mistake_about_clients_is_told_with_its_line_in_their_file() {
 #[test]
 fn limits_and_sets_are_found_by_name() {
     let limits = read(
-        "[login]\nall = network user\n\n[user]\nalgorithm = sliding_window\nlimit = 5\ninterval = 900\n\
+        "[login]\nall = network, user\n\n[user]\nalgorithm = sliding_window\nlimit = 5\ninterval = 900\n\
          [network]\nlimit = 20\ninterval = 60.5\nstorage = array:\nenforce = off\non_error = closed\n",
     )
     .unwrap();
@@ -184,11 +195,17 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
         ("limit = 5", 1, "a section must come first"),
         ("[a b]", 1, "must be 1 to 56 letters"),
         (format!("[{}]", "a".repeat(57)).as_str(), 1, "must be 1 to 56 letters"),
-        ("[a]\nlimit = 5", 1, "[a] must have limit and interval, or all"),
+        ("[a]", 1, "[a] must have limit and interval, or all"),
+        ("[a]\nlimit = 5", 1, "[a] has no interval: it must have limit and interval"),
+        ("[a]\ninterval = 5", 1, "[a] has no limit: it must have limit and interval"),
+        ("[a]\nlimit: 5 =", 2, "must be [name] or key = value; it is \"limit: 5\""),
+        ("[a]\nlimit = 1,000", 2, "limit must be a whole number; it is \"1,000\""),
+        ("[a]\ninterval = 5m", 2, "interval must be a number of seconds; it is \"5m\""),
+        ("[a]\nrate = 5", 2, "all or first"),
         (
             "[a]\nlimits = 5",
             2,
-            "\"limits\" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, on_error, enforce, leave, except, clients, like, all or first",
+            "\"limits\" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, on_error, enforce, leave, except, clients, like, all or first; did you mean limit?",
         ),
         ("[a]\nlimit = five\ninterval = 1", 2, "limit must be a whole number"),
         ("[a]\nlimit = 0\ninterval = 1", 2, "limit must be between 1 and 2147483647"),
@@ -235,8 +252,8 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
             "there are two sections [a]",
         ),
         ("[a]\nlimit = 5\ninterval = 1\nstorage = reddis:", 4, "storage: "),
-        ("[a]\nlimit = 5\ninterval = 1\nenforce = maybe", 4, "enforce must be 0 or 1"),
-        ("[a]\nlimit = 5\ninterval = 1\nenforce =", 4, "enforce must be 0 or 1"),
+        ("[a]\nlimit = 5\ninterval = 1\nenforce = maybe", 4, "enforce must be 0, 1, off or on"),
+        ("[a]\nlimit = 5\ninterval = 1\nenforce =", 4, "enforce must be 0, 1, off or on"),
         ("[a]\nenforce = 1\nenforce = 1", 3, "enforce is set twice: the first time in line 2"),
         ("[a]\nlimit = 5\ninterval = 1\non_error = ignore", 4, "on_error must be \"fallback\""),
         ("[a]\nall = b", 1, "there is no limit [b]"),
@@ -260,7 +277,7 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
         (
             "[a]\nalgorithm = calendar\nlimit = 5\nunit = day\ntimezone = Berlin",
             5,
-            "timezone must be a time zone that PHP knows",
+            "timezone must be UTC, an offset",
         ),
         ("[a]\nlimit = 5\ninterval = 1\nunit = day", 4, "unit and timezone are for algorithm"),
         ("[a]\nall = b\nunit = day", 2, "a set with all can have no other key"),

@@ -196,14 +196,16 @@ final class Calendar
 
     private function __construct(public string $unit, public \DateTimeZone $zone) {}
 
-    /** Null if PHP does not know the time zone. */
+    /** Null if PHP does not know the time zone, or it is the abbreviation of an offset, which is the same in summer and winter. */
     public static function find(string $unit, string $timezone): ?self
     {
         try {
-            return new self($unit, new \DateTimeZone($timezone));
+            $zone = new \DateTimeZone($timezone);
         } catch (\Exception | \ValueError) {
             return null;
         }
+        $isUsable = preg_match('/^([+-]|(UTC|GMT|Z)$)/Di', $timezone) || $zone->getLocation() !== false;
+        return $isUsable ? new self($unit, $zone) : null;
     }
 
     public static function isUnit(string $unit): bool { return isset(self::PHRASES[$unit]); }
