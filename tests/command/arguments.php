@@ -17,6 +17,7 @@ function fits_screen(string $text): bool
 $result = command(['--help']);
 check('--help lists every command', $result['code'] === 0 && fits_screen($result['out'])
     && array_filter(array_keys($commands), static fn (string $name): bool => !str_contains($result['out'], "  $name ")) === [], $result);
+check('--help says where directives come from', str_contains(strtr($result['out'], "\n", ' '), 'The command reads the php.ini of the command line; PHPRC=/path names another folder. --pool FILE adds the directives of php-fpm.'), $result);
 check('help needs no extension', command(['--help'], '', [], [])['code'] === 0);
 $result = command([]);
 check('no command is wrong usage', $result['code'] === 2 && $result['out'] === '' && str_contains($result['err'], 'Usage:'), $result);
@@ -104,7 +105,7 @@ check('in an outage a block is in the buckets of on_error=fallback', str_contain
 // The directive may be php-fpm's alone.
 $result = command(['reset', '--user', exec('id -un'), 'login', 'x'], '', [], [...$options, '-d', 'token_bucket.limits=']);
 check('without a file of limits --pool is named', $result['code'] === 1
-    && $result['err'] === "token-bucket: token_bucket.limits is empty: set it in php.ini to the path of a file of limits; --pool FILE takes it from php-fpm's file of a pool\n", $result);
+    && $result['err'] === "token-bucket: token_bucket.limits is empty: set it in php.ini to the path of a file of limits; --pool FILE takes it from a php-fpm pool and its php.ini\n", $result);
 
 // Installed, the classes are in another folder.
 mkdir("$folder/usr/share/token-bucket", 0700, true);
