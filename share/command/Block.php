@@ -37,9 +37,11 @@ final class Block implements Command
         if ($ignored !== '') {
             fwrite(STDERR, "token-bucket: the client stays exempt, $ignored\n");
         }
-        foreach ($arguments->has('network') ? [] : $target->clients() as $client) {
-            if (($network = Client::network($client)) !== null) {
-                fwrite(STDERR, "token-bucket: this blocks the address alone; a limit by client_network() knows it as $network (with another length: --network)\n");
+        foreach ($target->clients() as $client) {
+            if (($call = Client::callThatMakes($client)) !== null) {
+                fwrite(STDERR, "token-bucket: this blocks only a client that the application calls $client, by $call. A firewall keeps out a network\n");
+            } elseif (!$arguments->has('network') && ($network = Client::network($client)) !== null) {
+                fwrite(STDERR, "token-bucket: if the application limits by client_network(), this has no effect; block $network instead\n");
             }
         }
         if (!$was_stored) {

@@ -19,7 +19,7 @@ abstract class Target
             new Option('identifier', 'ID', 'Whole, of limits in code: login:192.0.2.1'),
             new Option('algorithm', 'WHAT', 'As in limits.ini, or concurrency (all but this)'),
             new Option('storage', 'DSN', 'Where they are (token_bucket.storage)'),
-            new Option('network', null, 'The application limits this network as one client'),
+            new Option('network', null, 'The application gives client_network() this length'),
             ...Pool::options(),
         ];
     }

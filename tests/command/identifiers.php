@@ -100,9 +100,9 @@ check('so do those of limits check', is_object(json_decode(command(['limits', 'c
 
 // A network is no client but where the application says so.
 $refused = [
-    [['block', 'login', '192.0.2.0/24', '60'], 'say so with --network'],
-    [['block', '--identifier', 'login:192.0.2.0/24', '60'], 'say so with --network'],
-    [['reset', '--identifier', 'login:2001:db8::/48'], 'say so with --network'],
+    [['block', 'login', '192.0.2.0/24', '60'], 'add --network if it does'],
+    [['block', '--identifier', 'login:192.0.2.0/24', '60'], 'add --network if it does'],
+    [['reset', '--identifier', 'login:2001:db8::/48'], 'add --network if it does'],
     [['block', 'login', '192.0.2.1/24', '60', '--network'], 'did you mean 192.0.2.0/24?'],
     [['block', 'login', '2001:db8::1/64', '60'], 'did you mean 2001:db8::/64?'],
     [['block', 'login', '192.0.2.1/32', '60'], 'did you mean 192.0.2.1?'],
