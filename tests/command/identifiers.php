@@ -112,7 +112,7 @@ $refused = [
     [['peek', '--identifier', 'a:b', '--limit', '5'], '--interval must be a number'],
     [['peek', '--identifier', 'a:b', '--limit', '5', '--interval', '0'], '--interval must be greater than 0'],
     [['peek', '--identifier', 'a:b', '--limit', '5000', '--interval', '9', '--algorithm', 'sliding_window'], '--limit must be between 1 and 1024'],
-    [['peek', '--identifier', 'a:b', '--algorithm', 'bucket'], '--algorithm must be token_bucket, leaky_bucket,'],
+    [['peek', '--identifier', 'a:b', '--algorithm', 'bucket'], '--algorithm must be token_bucket, leaky_bucket, fixed_window, sliding_window, calendar or concurrency; it is "bucket"'],
     [['block', '--identifier', 'a:b', '5', '--algorithm', 'concurrency'], 'cannot be blocked'],
     [['peek', '--identifier', ''], '--identifier must be between 1 and 4096 bytes long'],
     [['peek', '--identifier', '-'], '--identifier is -, and standard input has no line'],
