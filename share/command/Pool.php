@@ -152,7 +152,8 @@ final class Pool
         $own = posix_getpwuid(posix_geteuid());
         if ($name === null) {
             if (posix_geteuid() === 0) {
-                throw new UsageError("root's limits are not the pool's: name its file, as in --pool /etc/php/8.2/fpm/pool.d/www.conf, or its user, as in --user www-data");
+                throw new UsageError("this command runs as root, but the limits belong to the user that PHP runs as: name the pool's file, as in --pool /etc/php/8.2/fpm/pool.d/www.conf,\n"
+                    . "or the user, as in --user www-data. If PHP runs as root, write --user root");
             }
             return;
         }
