@@ -19,8 +19,10 @@ final class Block implements Command
     public function run(Arguments $arguments): int
     {
         $words = $arguments->operands;
-        if (count($words) < ($arguments->has('identifier') ? 1 : 3)) {
-            throw new UsageError('block needs NAME CLIENT TIME, or --identifier ID TIME');
+        $missing = array_slice($arguments->has('identifier') ? ['TIME'] : ['NAME', 'CLIENT', 'TIME'], count($words));
+        if ($missing !== []) {
+            $after = $words === [] ? '' : ' after "' . Text::printable(implode(' ', $words)) . '"';
+            throw new UsageError(Text::listed($missing, 'and') . (isset($missing[1]) ? ' are' : ' is') . " missing$after: block needs NAME CLIENT TIME, or --identifier ID TIME");
         }
         $seconds = Duration::seconds((string) array_pop($words));
         Pool::enter($arguments);

@@ -47,11 +47,15 @@ final class Text
         return htmlspecialchars(self::printable($text, $most_bytes), ENT_QUOTES | ENT_SUBSTITUTE | ENT_HTML5, 'UTF-8');
     }
 
-    /** A list of which one is to be chosen: "plain, nft or haproxy". */
-    public static function alternatives(string $first, string ...$others): string
+    /**
+     * Words in a sentence: "plain, nft or haproxy".
+     *
+     * @param array<string> $words
+     */
+    public static function listed(array $words, string $conjunction): string
     {
-        $last = array_pop($others);
-        return $last === null ? $first : implode(', ', [$first, ...$others]) . " or $last";
+        $last = (string) array_pop($words);
+        return $words === [] ? $last : implode(', ', $words) . " $conjunction $last";
     }
 
     /** A length of time in one or two units, such as "1 h 30 min". */

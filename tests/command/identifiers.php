@@ -116,7 +116,10 @@ $refused = [
     [['block', '--identifier', 'a:b', '5', '--algorithm', 'concurrency'], 'cannot be blocked'],
     [['peek', '--identifier', ''], '--identifier must be between 1 and 4096 bytes long'],
     [['peek', '--identifier', '-'], '--identifier is -, and standard input has no line'],
-    [['block', '--identifier', 'a:b'], 'block needs NAME CLIENT TIME, or --identifier ID TIME'],
+    [['block'], 'NAME, CLIENT and TIME are missing: block needs NAME CLIENT TIME, or --identifier ID TIME'],
+    [['block', 'login'], 'CLIENT and TIME are missing after "login": block needs'],
+    [['block', 'login', '2h'], 'TIME is missing after "login 2h": block needs'],
+    [['block', '--identifier', 'a:b'], 'TIME is missing: block needs NAME CLIENT TIME, or --identifier ID TIME'],
 ];
 foreach ($refused as [$words, $expected]) {
     $result = run($words);
