@@ -196,6 +196,7 @@ gone
 as_root $scripts/install.sh
 works
 [ ! -d bin ] || as_root /usr/local/bin/token-bucket --help
+as_root sh -c 'grep -x ".SH NAME" /usr/local/share/man/man1/token-bucket.1'
 as_root $scripts/install.sh
 as_root $scripts/uninstall.sh
 gone

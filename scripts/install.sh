@@ -13,6 +13,9 @@ if [ -d bin ]; then
     # An older version's files must not stay beside the new ones.
     $as_root rm -rf "$shared"
     copy_folder share "$shared"
+    # man finds no page in $shared.
+    $as_root rm -r "$shared/man"
+    copy_folder share/man "$manual"
     copy_commands "$commands" "$("$php" -n -r 'echo PHP_BINARY;')"
 fi
 

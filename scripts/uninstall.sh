@@ -15,5 +15,8 @@ $as_root rm -f "$extension"
 for command in bin/*; do
     $as_root rm -f "$commands/${command#bin/}"
 done
+for page in share/man/*; do
+    $as_root rm -f "$manual/${page##*/}"
+done
 $as_root rm -rf "$shared"
 echo "Uninstalled; restart php-fpm"

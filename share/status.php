@@ -879,7 +879,7 @@ function limited_section(array $status, ?string $token): string
     $note = note_of_more($stopped, 'limited') . ($unknown === [] ? '' : '<p class="muted">On servers, where blocks alone are known: <code>'
         . implode('</code>, <code>', array_map(fn(int|string $name): string => show_text((string) $name), $unknown)) . "</code>.</p>\n");
     return section('limited', 'Blocked and limited now', table(
-        'Clients that this host has blocked, and those of named limits that would be denied now, of the 64 of a limit that were denied most lately. Longest first.',
+        'Clients that this host has blocked, and clients that a named limit would deny now (the page asks about the 64 that each limit denied most of late). The longest wait comes first.',
         ['Client', 'Limit', 'Now', 'For', 'Change'],
         array_map($show, \array_slice($stopped, 0, rows_shown('limited'))),
         'No client is blocked, and none of a named limit in shared memory is limited.',
@@ -958,8 +958,8 @@ function most_denied_section(array $status, ?string $token): string
 /** @param array{denials: list<array<string, mixed>>, ...} $status */
 function denials_section(array $status): string
 {
-    $reasons = ['empty' => 'used up', 'blocked' => 'blocked', 'no_room' => 'no slot was free', 'outage' => 'on_error denied'];
-    $deciders = ['store' => '', 'deny_cache' => ', as this host remembered', 'fallback' => ', by this host in place of the server', 'on_error' => ', for the server failed'];
+    $reasons = ['empty' => 'used up', 'blocked' => 'blocked', 'no_room' => 'no slot was free', 'outage' => 'denied by on_error'];
+    $deciders = ['store' => '', 'deny_cache' => ', remembered from an earlier denial', 'fallback' => ', decided by this host because the server failed', 'on_error' => ' because the server failed'];
     $show = fn(array $denial): array => [
         $denial['identifier'] === null ? '<span class="muted">not kept</span>' : '<code>' . show_text($denial['identifier']) . '</code>',
         limit_name($denial['name']),

@@ -142,7 +142,8 @@ $ token-bucket peek --identifier code:eve --limit 3 --interval 345600 --pool=FOL
 code:eve: 2 of 3 left
 www-data
 $ token-bucket status
-token-bucket: root's limits are not the pool's: name its file, as in --pool /etc/php/8.2/fpm/pool.d/www.conf, or its user, as in --user www-data
+token-bucket: this command runs as root, but the limits belong to the user that PHP runs as: name the pool's file, as in --pool /etc/php/8.2/fpm/pool.d/www.conf,
+or the user, as in --user www-data. If PHP runs as root, write --user root
 See: token-bucket status --help
 [2]
 $ token-bucket peek login x --pool /etc/passwd

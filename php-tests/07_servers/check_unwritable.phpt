@@ -63,12 +63,12 @@ foreach ($limiters as $what => $limiter) {
     echo "$what: ", implode(', ', $answers), "\n";
 }
 
-// The command says that nothing has changed there.
+// The command says that the server did not confirm the change.
 $options = getenv('TEST_PHP_EXTRA_ARGS') . ' -d token_bucket.shm_path=' . escapeshellarg(ini_get('token_bucket.shm_path'));
 foreach (['closed', 'fallback'] as $policy) {
     $words = 'block --identifier someone 60 --storage ' . escapeshellarg($redis->dsn());
     exec(escapeshellarg(PHP_BINARY) . " -n $options -d token_bucket.on_error=$policy " . dirname(__DIR__, 2) . "/bin/token-bucket $words --user " . posix_getpwuid(posix_geteuid())['name'] . ' 2>&1', $lines, $code);
-    echo "block, $policy: $code, ", in_array('Nothing is known to have changed on the server: repeat this once it answers.', $lines) ? 'nothing has changed' : implode(' | ', $lines), "\n";
+    echo "block, $policy: $code, ", in_array('The server did not confirm the change: run this again when the server is up.', $lines) ? 'not confirmed' : implode(' | ', $lines), "\n";
     $lines = [];
 }
 ?>
@@ -81,5 +81,5 @@ after reset() accepted
 a bucket: denied, denied, denied, denied, denied, denied
 FirstOf: denied, denied, denied
 Compound with a dry run: denied, denied, denied
-block, closed: 1, nothing has changed
-block, fallback: 1, nothing has changed
+block, closed: 1, not confirmed
+block, fallback: 1, not confirmed

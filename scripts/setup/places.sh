@@ -7,6 +7,7 @@ ini=/etc/php/$php_version/mods-available/token_bucket.ini
 [ "${folder#/usr/lib/php/}" != "$folder" ] && [ -d "${ini%/*}" ] || ini=
 commands=/usr/local/bin
 shared=/usr/local/share/token-bucket
+manual=/usr/local/share/man/man1
 
 if owner=$(dpkg-query -S "$extension" 2>/dev/null); then
     owner=${owner%%:*}

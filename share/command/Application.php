@@ -71,6 +71,7 @@ final class Application
             $text .= sprintf("  %-14s %s\n", $name, $command['summary']);
         }
         return $text . "\ntoken-bucket COMMAND --help explains one.\n"
+            . "The command reads the php.ini of the command line; PHPRC=/path names another\nfolder. --pool FILE adds the directives of php-fpm.\n"
             . "Exit codes: 0 it worked, 1 it failed or the answer is no, 2 wrong usage.\n";
     }
 

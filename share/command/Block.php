@@ -19,8 +19,10 @@ final class Block implements Command
     public function run(Arguments $arguments): int
     {
         $words = $arguments->operands;
-        if (count($words) < ($arguments->has('identifier') ? 1 : 3)) {
-            throw new UsageError('block needs NAME CLIENT TIME, or --identifier ID TIME');
+        $missing = array_slice($arguments->has('identifier') ? ['TIME'] : ['NAME', 'CLIENT', 'TIME'], count($words));
+        if ($missing !== []) {
+            $after = $words === [] ? '' : ' after "' . Text::printable(implode(' ', $words)) . '"';
+            throw new UsageError(Text::listed($missing, 'and') . (isset($missing[1]) ? ' are' : ' is') . " missing$after: block needs NAME CLIENT TIME, or --identifier ID TIME");
         }
         $seconds = Duration::seconds((string) array_pop($words));
         Pool::enter($arguments);
@@ -37,9 +39,11 @@ final class Block implements Command
         if ($ignored !== '') {
             fwrite(STDERR, "token-bucket: the client stays exempt, $ignored\n");
         }
-        foreach ($arguments->has('network') ? [] : $target->clients() as $client) {
-            if (($network = Client::network($client)) !== null) {
-                fwrite(STDERR, "token-bucket: this blocks the address alone; a limit by client_network() knows it as $network (with another length: --network)\n");
+        foreach ($target->clients() as $client) {
+            if (($call = Client::callThatMakes($client)) !== null) {
+                fwrite(STDERR, "token-bucket: this blocks only a client that the application calls $client, by $call. A firewall keeps out a network\n");
+            } elseif (!$arguments->has('network') && ($network = Client::network($client)) !== null) {
+                fwrite(STDERR, "token-bucket: if the application limits by client_network(), this has no effect; block $network instead\n");
             }
         }
         if (!$was_stored) {

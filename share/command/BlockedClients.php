@@ -64,7 +64,7 @@ final class BlockedClients
         $rule = $this->status['named_limits'][$name] ?? null;
         $limits = $rule['all'] ?? $rule['first'] ?? null;
         if ($limits !== null) {
-            throw new UsageError(Text::printable($name) . ' is a set: name a limit in it whose clients are addresses: ' . implode(', ', array_map(Text::printable(...), $limits)));
+            throw new UsageError(Text::printable($name) . ' is a set: name a limit in it whose clients are addresses: ' . Text::listed(array_map(Text::printable(...), $limits), 'or'));
         }
         if (isset($rule['lifetime'])) {
             throw new UsageError(Text::printable($name) . ' has permits, which cannot be blocked');

@@ -16,7 +16,7 @@ enum BlockedFormat: string
     /** @throws UsageError for another word */
     public static function named(string $word): self
     {
-        return self::tryFrom($word) ?? throw new UsageError('--format must be ' . implode(', ', array_column(self::cases(), 'value')) . '; it is "' . Text::printable($word) . '"');
+        return self::tryFrom($word) ?? throw new UsageError('--format must be ' . Text::listed(array_map(static fn (self $format): string => $format->value, self::cases()), 'or') . '; it is "' . Text::printable($word) . '"');
     }
 
     /**

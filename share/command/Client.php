@@ -8,6 +8,8 @@ use function TokenBucket\client_network;
 /** A client, or an identifier, as a user writes it on the command line. */
 final class Client
 {
+    private const NETWORK = '~^([\da-fA-F:.]+)/(\d{1,3})$~D';
+
     /**
      * @param string $word       as Text::identifier() shows it; `-` for a line of standard input, which no shell reads
      * @param string $name       of the argument
@@ -48,7 +50,7 @@ final class Client
     /** A limit knows a client by its text alone, so "192.0.2.0/24" is no address in that network. */
     private static function checkNetwork(string $client, bool $is_network): void
     {
-        if (!preg_match('~^([\da-fA-F:.]+)/(\d{1,3})$~D', $client, $match) || filter_var($match[1], FILTER_VALIDATE_IP) === false) {
+        if (preg_match(self::NETWORK, $client, $match) !== 1 || filter_var($match[1], FILTER_VALIDATE_IP) === false) {
             return;
         }
         [, $address, $bits] = $match;
@@ -57,9 +59,19 @@ final class Client
         if ($client !== $network) {
             throw new UsageError("$client is not as TokenBucket\\client_network() writes a network; did you mean $network?");
         }
-        if (!$is_network && $client !== client_network($address)) {
-            throw new UsageError("$client is one client only if the application limits by client_network(): say so with --network.\n"
-                . 'If it limits by address, each address in it is a client of its own; a firewall keeps out a network');
+        if (!$is_network && ($call = self::callThatMakes($client)) !== null) {
+            throw new UsageError("$client is a client only if the application calls $call: add --network if it does.\n"
+                . 'If it does not, no limit can block this network; a firewall can keep it out');
         }
+    }
+
+    /** The call by which an application knows a client as this network; null if client_network() alone makes it, or it is no network. */
+    public static function callThatMakes(string $client): ?string
+    {
+        if (preg_match(self::NETWORK, $client, $match) !== 1 || filter_var($match[1], FILTER_VALIDATE_IP) === false || client_network($match[1]) === $client) {
+            return null;
+        }
+        [, $address, $bits] = $match;
+        return 'client_network($address, ' . (str_contains($address, ':') ? 'ipv6Bits' : 'ipv4Bits') . ": $bits)";
     }
 }

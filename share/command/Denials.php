@@ -9,12 +9,12 @@ use function TokenBucket\status;
 /** Tells which calls were denied lately, and why. */
 final class Denials implements Command
 {
-    private const REASONS = ['empty' => 'used up', 'blocked' => 'blocked', 'no_room' => 'no slot was free', 'outage' => 'on_error denied'];
+    private const REASONS = ['empty' => 'used up', 'blocked' => 'blocked', 'no_room' => 'no slot was free', 'outage' => 'denied by on_error'];
     private const DECIDERS = [
         'store' => '',
-        'deny_cache' => ', as this host remembered',
-        'fallback' => ', by this host in place of the server',
-        'on_error' => ', for the server failed',
+        'deny_cache' => ', remembered from an earlier denial',
+        'fallback' => ', decided by this host because the server failed',
+        'on_error' => ' because the server failed',
     ];
 
     public static function options(): array
@@ -124,7 +124,7 @@ final class Denials implements Command
             $seconds,
             self::REASONS[$denial['reason']],
             self::DECIDERS[$denial['decided_by']],
-            $denial['enforced'] ? '' : '; accepted, for it is a dry run',
+            $denial['enforced'] ? '' : '; accepted because it is a dry run',
         );
     }
 }

@@ -59,7 +59,7 @@ final class Identifier extends Target
             return $foreign === [] ? null : throw new UsageError('--' . reset($foreign) . ' needs --identifier; for a named limit the file has it');
         }
         if ($algorithm !== null && !in_array($algorithm, self::ALGORITHMS, true)) {
-            throw new UsageError('--algorithm must be ' . implode(', ', self::ALGORITHMS) . '; it is "' . Text::printable($algorithm) . '"');
+            throw new UsageError('--algorithm must be ' . Text::listed(self::ALGORITHMS, 'or') . '; it is "' . Text::printable($algorithm) . '"');
         }
         return new self(Client::read($word, '--identifier', $arguments->has('network')), $arguments->value('storage'), $algorithm);
     }

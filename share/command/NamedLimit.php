@@ -37,7 +37,7 @@ final class NamedLimit extends Target
             $this->limiter = limiter($this->name, count($words) === 1 ? $this->clients[0] : $this->clients);
         } catch (ConfigurationException $error) {
             throw new CommandError($error->getMessage() . match (true) {
-                ini_get('token_bucket.limits') === '' => '; --pool FILE takes it from php-fpm\'s file of a pool',
+                ini_get('token_bucket.limits') === '' => '; --pool FILE takes it from a php-fpm pool and its php.ini',
                 (status()['limits_file']['error'] ?? null) !== null => "\n--identifier NAME:CLIENT reaches a client without the file, with --storage DSN if the limit is not on token_bucket.storage",
                 default => '',
             });

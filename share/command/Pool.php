@@ -3,7 +3,7 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command;
 
-/** The php-fpm pool whose limits a command is about: its user, whose shared memory it is, and its directives. */
+/** The php-fpm pool whose limits a command is about: its user, whose shared memory it is, and its directives, also those of php-fpm's php.ini. */
 final class Pool
 {
     private const DIRECTIVE_PREFIX = 'token_bucket.';
@@ -13,12 +13,14 @@ final class Pool
     /**
      * @param string                $file       '': none
      * @param array<string, string> $directives
+     * @param array<string, string> $origins    the file of each directive
      */
     private function __construct(
         public readonly string $file,
         public readonly string $name,
         public readonly ?string $user,
         public readonly array $directives,
+        private array $origins,
     ) {
     }
 
@@ -26,7 +28,7 @@ final class Pool
     public static function options(): array
     {
         return [
-            new Option('pool', 'FILE', "Take user and directives from php-fpm's file of a pool"),
+            new Option('pool', 'FILE', "Take user and directives from a php-fpm pool, and php.ini"),
             new Option('user', 'NAME', 'Or the user alone, of a pool without directives'),
         ];
     }
@@ -40,10 +42,10 @@ final class Pool
     public static function enter(Arguments $arguments): void
     {
         $file = $arguments->value('pool');
-        $pool = $file === null ? new self('', '', null, []) : self::read($file);
+        $pool = $file === null ? new self('', '', null, [], []) : self::read($file);
         Restart::with(array_intersect_key($pool->directives, array_flip(self::OF_PHP_INI)));
         foreach (array_diff_key($pool->directives, array_flip(self::OF_PHP_INI)) as $name => $value) {
-            self::set((string) $file, $name, $value);
+            self::set($pool->origins[$name], $name, $value);
         }
         self::become($arguments->value('user') ?? $pool->user);
     }
@@ -89,7 +91,12 @@ final class Pool
             }
             preg_match_all('~^\s*include\s*=\s*"?(/[^";\r\n]+)~m', (string) @file_get_contents($match[1]), $includes);
             foreach ([$match[1], ...array_merge(...array_map(static fn (string $files): array => glob(trim($files)) ?: [], $includes[1]))] as $file) {
-                $in_file = self::in($file) ?? [];
+                try {
+                    $in_file = self::in($file) ?? [];
+                } catch (CommandError) {
+                    // --pool names the mistake in php-fpm's php.ini.
+                    continue;
+                }
                 // --pool takes a file with one pool.
                 array_push($pools, ...(count($in_file) === 1 ? $in_file : []));
             }
@@ -97,7 +104,11 @@ final class Pool
         return $pools;
     }
 
-    /** @return list<self>|null the pools of a file; null if it cannot be read */
+    /**
+     * @return list<self>|null the pools of a file; null if it cannot be read
+     *
+     * @throws CommandError if php-fpm's php.ini cannot be read
+     */
     private static function in(string $file): ?array
     {
         $sections = is_file($file) ? @parse_ini_file($file, true, INI_SCANNER_RAW) : false;
@@ -105,23 +116,32 @@ final class Pool
             return null;
         }
         $pools = array_diff_key(array_filter($sections, 'is_array'), ['global' => true]);
-        return array_map(static fn (int|string $name, array $pool): self => self::of($file, (string) $name, $pool), array_keys($pools), $pools);
+        $of_php_ini = $pools === [] ? [] : PhpIni::ofPool($file, self::DIRECTIVE_PREFIX);
+        return array_map(static fn (int|string $name, array $pool): self => self::of($file, (string) $name, $pool, $of_php_ini), array_keys($pools), $pools);
     }
 
-    /** @param array<string, mixed> $pool */
-    private static function of(string $file, string $name, array $pool): self
+    /**
+     * @param array<string, mixed>                 $pool
+     * @param array<string, array<string, string>> $of_php_ini the directives that the pool's own override, by their files
+     */
+    private static function of(string $file, string $name, array $pool, array $of_php_ini): self
     {
         // php-fpm puts the pool's name in the place of $pool in every value.
         $expand = static fn (mixed $value): string => is_string($value) ? str_replace('$pool', $name, $value) : '';
-        $directives = [];
+        $own = [];
         foreach (['php_value', 'php_flag', 'php_admin_value', 'php_admin_flag'] as $key) {
             foreach (is_array($pool[$key] ?? null) ? $pool[$key] : [] as $directive => $value) {
                 if (str_starts_with((string) $directive, self::DIRECTIVE_PREFIX)) {
-                    $directives[$directive] = $expand($value);
+                    $own[$directive] = $expand($value);
                 }
             }
         }
-        return new self($file, $name, isset($pool['user']) ? $expand($pool['user']) : null, $directives);
+        $directives = $origins = [];
+        foreach ([...$of_php_ini, $file => $own] as $origin => $values) {
+            $directives = array_replace($directives, $values);
+            $origins = array_replace($origins, array_fill_keys(array_keys($values), (string) $origin));
+        }
+        return new self($file, $name, isset($pool['user']) ? $expand($pool['user']) : null, $directives, $origins);
     }
 
     private static function become(?string $name): void
@@ -132,7 +152,8 @@ final class Pool
         $own = posix_getpwuid(posix_geteuid());
         if ($name === null) {
             if (posix_geteuid() === 0) {
-                throw new UsageError("root's limits are not the pool's: name its file, as in --pool /etc/php/8.2/fpm/pool.d/www.conf, or its user, as in --user www-data");
+                throw new UsageError("this command runs as root, but the limits belong to the user that PHP runs as: name the pool's file, as in --pool /etc/php/8.2/fpm/pool.d/www.conf,\n"
+                    . "or the user, as in --user www-data. If PHP runs as root, write --user root");
             }
             return;
         }

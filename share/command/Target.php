@@ -19,7 +19,7 @@ abstract class Target
             new Option('identifier', 'ID', 'Whole, of limits in code: login:192.0.2.1'),
             new Option('algorithm', 'WHAT', 'As in limits.ini, or concurrency (all but this)'),
             new Option('storage', 'DSN', 'Where they are (token_bucket.storage)'),
-            new Option('network', null, 'The application limits this network as one client'),
+            new Option('network', null, 'The application gives client_network() this length'),
             ...Pool::options(),
         ];
     }
@@ -122,7 +122,7 @@ abstract class Target
         $exempt = $this->exemptions();
         if ($exempt !== [] && count($exempt) === count($this->identifiers())) {
             $lines = implode(', ', $exempt);
-            throw new CommandError("{$this->text()}: nothing has changed, because the client is exempt ($lines). --identifier {$this->identifiers()[0]} reaches what is stored for it");
+            throw new CommandError("{$this->text()}: nothing has changed, because the client is exempt ($lines)");
         }
     }
 
@@ -171,8 +171,8 @@ abstract class Target
         try {
             return $change();
         } catch (NoAnswer $error) {
-            throw new CommandError($error->getMessage() . "\nNothing is known to have changed on the server: repeat this once it answers.\n"
-                . 'If on_error is fallback, the buckets that this host uses meanwhile have changed.');
+            throw new CommandError($error->getMessage() . "\nThe server did not confirm the change: run this again when the server is up.\n"
+                . 'If on_error is fallback, the change holds on this host until then.');
         }
     }
 }

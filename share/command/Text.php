@@ -47,6 +47,17 @@ final class Text
         return htmlspecialchars(self::printable($text, $most_bytes), ENT_QUOTES | ENT_SUBSTITUTE | ENT_HTML5, 'UTF-8');
     }
 
+    /**
+     * Words in a sentence: "plain, nft or haproxy".
+     *
+     * @param array<string> $words
+     */
+    public static function listed(array $words, string $conjunction): string
+    {
+        $last = (string) array_pop($words);
+        return $words === [] ? $last : implode(', ', $words) . " $conjunction $last";
+    }
+
     /** A length of time in one or two units, such as "1 h 30 min". */
     public static function duration(float $seconds): string
     {

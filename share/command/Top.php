@@ -18,11 +18,11 @@ final class Top implements Command
 
     public static function notes(): string
     {
-        return "NAME lists those of a limit or set. The counts are those of the log of denials,\n"
-            . "halved for each hour since a client's last denial. Clients that this host has\n"
-            . "blocked follow, also those that were never denied.\n"
-            . "A named limit on this host also tells for how long a client is limited now; of\n"
-            . "a limit in code the whole identifier is listed.";
+        return "NAME lists the clients of one limit or set. The first column says how often the\n"
+            . "client was denied. This count is halved for each hour since the last denial.\n"
+            . "Clients that this host has blocked follow, also if they were never denied.\n"
+            . "For a named limit in shared memory, the list says how long a client is limited\n"
+            . "now. For a limit in code, it has the whole identifier.";
     }
 
     public function run(Arguments $arguments): int

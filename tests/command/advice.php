@@ -39,10 +39,21 @@ foreach (['login_user bob', '--identifier mail:bob'] as $words) {
 foreach (['login_network 2001:db8:1:2::5', '--identifier login:2001:db8:1:2::5', '--identifier 2001:db8:1:2::5', 'login 2001:db8:1:2::5 anna'] as $words) {
     $result = run(['block', ...explode(' ', $words), '60']);
     check("block $words names the network", $result['code'] === 0 && str_contains($result['err'],
-        'token-bucket: this blocks the address alone; a limit by client_network() knows it as 2001:db8:1:2::/64 (with another length: --network)' . "\n"), $result);
+        "token-bucket: if the application limits by client_network(), this has no effect; block 2001:db8:1:2::/64 instead\n"), $result);
 }
 foreach (['login_network 192.0.2.1', 'login_network 2001:db8:1:2::/64', 'login_user anna', 'login_network 2001:db8:1:2::5 --network'] as $words) {
     check("block $words does not", !str_contains(run(['block', ...explode(' ', "$words 60")])['err'], 'client_network'));
+}
+// client_network() makes another network only if the application gives it the length.
+foreach (['192.0.2.0/24' => 'client_network($address, ipv4Bits: 24)', '2001:db8::/48' => 'client_network($address, ipv6Bits: 48)'] as $network => $call) {
+    foreach ([['login_network', $network], ['--identifier', "login:$network"]] as $words) {
+        $result = run(['block', ...$words, '60', '--network']);
+        check("block $words[0] $words[1] says which call makes such a client", $result['code'] === 0
+            && str_starts_with($result['err'], "token-bucket: this blocks only a client that the application calls $network, by $call. A firewall keeps out a network\n"), $result);
+        $result = run(['block', ...$words, '60']);
+        check('without --network, too', $result['code'] === 2 && $result['out'] === '' && str_contains($result['err'],
+            "$network is a client only if the application calls $call: add --network if it does.\nIf it does not, no limit can block this network; a firewall can keep it out\n"), $result);
+    }
 }
 
 // A set is counted as its limits. The log knows milliseconds, and not those of TestClock.

@@ -17,6 +17,7 @@ function fits_screen(string $text): bool
 $result = command(['--help']);
 check('--help lists every command', $result['code'] === 0 && fits_screen($result['out'])
     && array_filter(array_keys($commands), static fn (string $name): bool => !str_contains($result['out'], "  $name ")) === [], $result);
+check('--help says where directives come from', str_contains(strtr($result['out'], "\n", ' '), 'The command reads the php.ini of the command line; PHPRC=/path names another folder. --pool FILE adds the directives of php-fpm.'), $result);
 check('help needs no extension', command(['--help'], '', [], [])['code'] === 0);
 $result = command([]);
 check('no command is wrong usage', $result['code'] === 2 && $result['out'] === '' && str_contains($result['err'], 'Usage:'), $result);
@@ -26,6 +27,7 @@ foreach (array_keys($commands) as $name) {
         check(implode(' ', $words) . ' fits the screen', $result['code'] === 0 && str_contains($result['out'], $commands[$name]['usage']) && fits_screen($result['out']), $result);
     }
 }
+check('top --help says what its count is', str_contains(strtr(command(['top', '--help'])['out'], "\n", ' '), 'The first column says how often the client was denied. This count is halved for each hour since the last denial.'));
 
 // The options of find-limit are in docs/find-limit.md: find_limit_docs.php.
 load_command_classes();
@@ -95,16 +97,24 @@ foreach (['peek' => [], 'reset' => [], 'block' => ['60'], 'unblock' => []] as $n
     $result = command([$name, '--user', exec('id -un'), 'login', 'x', ...$seconds], '', [], [...$options, '-d', "token_bucket.shm_path=$folder/$name"]);
     check("$name fails with the reason if the server does not answer", $result['code'] === 1 && $result['out'] === ''
         && preg_match('/^token-bucket: Redis at 127\.0\.0\.1:1: cannot connect: Connection refused .*\n/', $result['err']) === 1, $result);
-    check("$name says what has changed in an outage", str_contains($result['err'], "\nNothing is known to have changed on the server: repeat this once it answers.\nIf on_error is fallback, ") === ($name !== 'peek'), $result);
+    check("$name says what has changed in an outage", str_contains($result['err'], "\nThe server did not confirm the change: run this again when the server is up.\nIf on_error is fallback, the change holds on this host until then.\n") === ($name !== 'peek'), $result);
 }
 
-check('in an outage a block is in the buckets of on_error=fallback', str_contains((string) shell_exec(implode(' ', array_map('escapeshellarg', [...php([...$options, '-d', "token_bucket.shm_path=$folder/block", '-d', 'log_errors=0']),
-    write_file('blocked.php', '<?php var_dump(@TokenBucket\limiter("login", "x")->attempt()->isAccepted(), @TokenBucket\limiter("login", "y")->attempt()->isAccepted());')]))), "bool(false)\nbool(true)"));
+/** Whether calls of x and y are accepted in the outage that the commands in this folder have met. */
+$accepted = static fn (string $in): string => (string) shell_exec(implode(' ', array_map('escapeshellarg', [...php([...$options, '-d', "token_bucket.shm_path=$folder/$in", '-d', 'log_errors=0']),
+    write_file('calls.php', '<?php foreach (["x", "y"] as $client) { echo $client, (int) @TokenBucket\limiter("login", $client)->attempt()->isAccepted(), " "; }')])));
+check('in an outage a block is in the buckets of on_error=fallback', $accepted('block') === 'x0 y1 ', $accepted('block'));
+foreach (['unblock', 'reset'] as $name) {
+    command(['block', '--user', exec('id -un'), 'login', 'x', '60'], '', [], [...$options, '-d', "token_bucket.shm_path=$folder/$name"]);
+    check("there is a block before $name", $accepted($name) === 'x0 y1 ', $accepted($name));
+    command([$name, '--user', exec('id -un'), 'login', 'x'], '', [], [...$options, '-d', "token_bucket.shm_path=$folder/$name"]);
+    check("$name lifts it from them, too", $accepted($name) === 'x1 y1 ', $accepted($name));
+}
 
 // The directive may be php-fpm's alone.
 $result = command(['reset', '--user', exec('id -un'), 'login', 'x'], '', [], [...$options, '-d', 'token_bucket.limits=']);
 check('without a file of limits --pool is named', $result['code'] === 1
-    && $result['err'] === "token-bucket: token_bucket.limits is empty: set it in php.ini to the path of a file of limits; --pool FILE takes it from php-fpm's file of a pool\n", $result);
+    && $result['err'] === "token-bucket: token_bucket.limits is empty: set it in php.ini to the path of a file of limits; --pool FILE takes it from a php-fpm pool and its php.ini\n", $result);
 
 // Installed, the classes are in another folder.
 mkdir("$folder/usr/share/token-bucket", 0700, true);

@@ -166,9 +166,9 @@ check('of the internet nothing else is on the never-list', !NeverList::read([])-
 // Mistakes.
 foreach ([
     [['blocked'], 'blocked needs NAME: a limit whose clients are addresses'],
-    [['blocked', 'set'], 'set is a set: name a limit in it whose clients are addresses: search, login'],
+    [['blocked', 'set'], 'set is a set: name a limit in it whose clients are addresses: search or login'],
     [['blocked', 'reports'], 'reports has permits, which cannot be blocked'],
-    [['blocked', 'search', '--format', 'ipset'], '--format must be plain, nft, haproxy, crowdsec; it is "ipset"'],
+    [['blocked', 'search', '--format', 'ipset'], '--format must be plain, nft, haproxy or crowdsec; it is "ipset"'],
     [['blocked', 'search', '--format', 'nft'], '--format nft needs --direct: a packet filter sees the address that connects.'],
     [['blocked', 'search', '--format', 'plain', '--json'], '--json and --format cannot be used together'],
     [['blocked', 'search', '--max-time', '2h'], '--max-time must be from 1 s to 1 h'],

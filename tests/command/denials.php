@@ -32,3 +32,21 @@ $result = run(['denials', 'logn_pair']);
 check('a misspelt name is no client', $result['code'] === 1 && $result['err'] === "token-bucket: no limit and no denied client is logn_pair; did you mean login_pair?\n", $result);
 $result = run(['denials', 'logn_pair', '127.0.0.9']);
 check('beside a client it is a mistake', $result['code'] === 1 && str_contains($result['err'], 'no call was counted for logn_pair; did you mean login_pair?'), $result);
+
+// What a denial came from.
+application(<<<'PHP'
+    @\TokenBucket::per('redis://127.0.0.1:1?on_error=closed', 'closed:x', 5, 300)->consume();
+    foreach (['redis://127.0.0.1:1', 'shm:?enforce=0'] as $storage) {
+        $limit = \TokenBucket::per($storage, ['shm:?enforce=0' => 'trial:x'][$storage] ?? 'fallback:x', 1, 300);
+        @$limit->consume();
+        @$limit->consume();
+    }
+    PHP);
+foreach ([
+    'closed' => '5 in 5 min, denied by on_error because the server failed',
+    'fallback' => '1 in 5 min, used up, decided by this host because the server failed',
+    'trial' => '1 in 5 min, used up; accepted because it is a dry run',
+] as $name => $cause) {
+    $result = run(['denials', $name]);
+    check("the denial of $name says its cause", str_ends_with($result['out'], " once: $cause\n"), $result);
+}

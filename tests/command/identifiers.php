@@ -100,9 +100,9 @@ check('so do those of limits check', is_object(json_decode(command(['limits', 'c
 
 // A network is no client but where the application says so.
 $refused = [
-    [['block', 'login', '192.0.2.0/24', '60'], 'say so with --network'],
-    [['block', '--identifier', 'login:192.0.2.0/24', '60'], 'say so with --network'],
-    [['reset', '--identifier', 'login:2001:db8::/48'], 'say so with --network'],
+    [['block', 'login', '192.0.2.0/24', '60'], 'add --network if it does'],
+    [['block', '--identifier', 'login:192.0.2.0/24', '60'], 'add --network if it does'],
+    [['reset', '--identifier', 'login:2001:db8::/48'], 'add --network if it does'],
     [['block', 'login', '192.0.2.1/24', '60', '--network'], 'did you mean 192.0.2.0/24?'],
     [['block', 'login', '2001:db8::1/64', '60'], 'did you mean 2001:db8::/64?'],
     [['block', 'login', '192.0.2.1/32', '60'], 'did you mean 192.0.2.1?'],
@@ -112,11 +112,14 @@ $refused = [
     [['peek', '--identifier', 'a:b', '--limit', '5'], '--interval must be a number'],
     [['peek', '--identifier', 'a:b', '--limit', '5', '--interval', '0'], '--interval must be greater than 0'],
     [['peek', '--identifier', 'a:b', '--limit', '5000', '--interval', '9', '--algorithm', 'sliding_window'], '--limit must be between 1 and 1024'],
-    [['peek', '--identifier', 'a:b', '--algorithm', 'bucket'], '--algorithm must be token_bucket, leaky_bucket,'],
+    [['peek', '--identifier', 'a:b', '--algorithm', 'bucket'], '--algorithm must be token_bucket, leaky_bucket, fixed_window, sliding_window, calendar or concurrency; it is "bucket"'],
     [['block', '--identifier', 'a:b', '5', '--algorithm', 'concurrency'], 'cannot be blocked'],
     [['peek', '--identifier', ''], '--identifier must be between 1 and 4096 bytes long'],
     [['peek', '--identifier', '-'], '--identifier is -, and standard input has no line'],
-    [['block', '--identifier', 'a:b'], 'block needs NAME CLIENT TIME, or --identifier ID TIME'],
+    [['block'], 'NAME, CLIENT and TIME are missing: block needs NAME CLIENT TIME, or --identifier ID TIME'],
+    [['block', 'login'], 'CLIENT and TIME are missing after "login": block needs'],
+    [['block', 'login', '2h'], 'TIME is missing after "login 2h": block needs'],
+    [['block', '--identifier', 'a:b'], 'TIME is missing: block needs NAME CLIENT TIME, or --identifier ID TIME'],
 ];
 foreach ($refused as [$words, $expected]) {
     $result = run($words);

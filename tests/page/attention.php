@@ -29,6 +29,10 @@ preg_match_all('~The limit <code><bdi>(.*?)</bdi></code> denied (\S+?)&nbsp;% of
 check('a limit that denies most of its calls needs attention, as the alert has it', array_column($limits, 2, 1) === ['login' => '51.7'], json_encode($limits));
 check('the curve of the last hour says what it shows', str_contains($page, 'aria-label="60 calls in 1 minute, 60 in one at most; 31 denied in 1 minute"'));
 
+mkdir("$tables-outage");
+$page = run_alone('denied_in_outage.php', 'extension=' . getenv('EXTENSION'), "token_bucket.shm_path=$tables-outage");
+check('a denial by on_error says why', str_contains($page, ': denied by on_error because the server failed'));
+
 $file = "$tables/limits.ini";
 $page = run_alone('view.php', "token_bucket.limits=$file", ...$directives);
 check('a file of limits that is not there needs attention', str_contains($page, 'file of the named limits has a mistake') && str_contains($page, $file));

@@ -1,0 +1,51 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command;
+
+/** The directives of php-fpm's own php.ini and conf.d, which a pool has unless its file overrides them. */
+final class PhpIni
+{
+    /**
+     * Finds them where Debian keeps them: DIR/php.ini and DIR/conf.d beside DIR/pool.d.
+     *
+     * @param string $file   of a pool
+     * @param string $prefix of the directives
+     *
+     * @return array<string, array<string, string>> the directives of each file, in the order in which PHP reads the files; none if there is no php.ini
+     *
+     * @throws CommandError if a file cannot be read
+     */
+    public static function ofPool(string $file, string $prefix): array
+    {
+        $pools = (string) realpath(dirname($file));
+        $folder = dirname($pools);
+        if (basename($pools) !== 'pool.d' || !is_file("$folder/php.ini")) {
+            return [];
+        }
+        $directives = [];
+        $names = is_dir("$folder/conf.d") ? preg_grep('~\.ini$~D', scandir("$folder/conf.d") ?: []) : [];
+        foreach (array_filter(["$folder/php.ini", ...array_map(static fn (string $name): string => "$folder/conf.d/$name", $names ?: [])], 'is_file') as $path) {
+            $directives[$path] = self::read($path, $prefix);
+        }
+        return $directives;
+    }
+
+    /** @return array<string, string> */
+    private static function read(string $path, string $prefix): array
+    {
+        $text = @file_get_contents($path);
+        if ($text === false) {
+            throw new CommandError('php-fpm reads this file, too, and this command cannot: ' . Text::printable($path));
+        }
+        // Such a section reaches to the end of the file. It is about requests of one folder or host.
+        $text = (string) preg_replace('~^[ \t]*\[(?:PATH|HOST).*~ims', '', $text);
+        error_clear_last();
+        // As php.ini is read: on is "1", and ${NAME} a variable.
+        $values = @parse_ini_string($text, false, INI_SCANNER_NORMAL);
+        if ($values === false) {
+            throw new CommandError(Text::printable($path) . ': ' . trim(str_replace(' in Unknown', '', error_get_last()['message'] ?? 'PHP cannot read this file')));
+        }
+        return array_filter($values, static fn (mixed $value, int|string $name): bool => is_string($value) && str_starts_with((string) $name, $prefix), ARRAY_FILTER_USE_BOTH);
+    }
+}
