@@ -1,15 +1,16 @@
 #!/bin/sh
 # Builds the extension for several PHPs and tests it on each. Ends with a table, and the result in the last line.
-# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads musl arm64 revolt fleet frankenphp roadrunner; all by
-# default, of the last two those whose program is there. FRANKENPHP= and RR= name the programs; that of FrankenPHP must be linked with a
+# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads musl arm64 revolt fleet stand-in frankenphp roadrunner;
+# all by default, of the last three those whose program is there (npm, frankenphp, rr). FRANKENPHP= and RR= name the programs; that of FrankenPHP must be linked with a
 # libphp.so beside which its PHP is (`scripts/matrix/source.sh embed` builds one).
 set -eu
 cd "$(dirname "$0")/.."
 
-all="host debian-13 debian-testing php85 php86 debug zts threads musl arm64 revolt fleet frankenphp roadrunner"
+all="host debian-13 debian-testing php85 php86 debug zts threads musl arm64 revolt fleet stand-in frankenphp roadrunner"
 frankenphp=$(command -v "${FRANKENPHP:-frankenphp}" || true)
 rr=$(command -v "${RR:-rr}" || true)
 default=$all
+command -v npm >/dev/null || default=$(echo "$default" | sed 's/ stand-in//')
 [ -n "$frankenphp" ] || default=$(echo "$default" | sed 's/ frankenphp//')
 [ -n "$rr" ] || default=$(echo "$default" | sed 's/ roadrunner//')
 parts=$(echo "${ONLY:-$default}" | tr ',' ' ')
@@ -86,6 +87,12 @@ fleet() {
     old=${OLD:-$(git describe --tags --abbrev=0 2>/dev/null || echo c76ddf6)}
     scripts/servers.sh scripts/matrix/fleet.sh "$old" "$extension"
 }
+stand_in() {
+    php=$(command -v php)
+    echo 'several' >"$logs/stand-in.version"
+    extension=$(extension_for "$php" "")
+    scripts/matrix/stand-in.sh "$extension"
+}
 frankenphp() {
     [ -n "$frankenphp" ] || { echo "There is no frankenphp: name one with FRANKENPHP="; return 1; }
     libphp=$(ldd "$frankenphp" | sed -n 's/.*libphp.* => \([^ ]*\).*/\1/p')
@@ -116,7 +123,7 @@ run() {
     status=$?
     set -e
     case "$name" in
-        threads | arm64 | revolt | fleet | frankenphp | roadrunner) ran=$(tail -n 1 "$log" | grep -E '^(Apache|ARM64|Revolt|Old and new|FrankenPHP|RoadRunner)' || true) ;;
+        threads | arm64 | revolt | fleet | stand-in | frankenphp | roadrunner) ran=$(tail -n 1 "$log" | grep -E '^(Apache|ARM64|Revolt|Old and new|The stand-in|FrankenPHP|RoadRunner)' || true) ;;
         *) ran="phpt: $(grep -a ' passed, ' "$log" | grep -a -m 1 'second try' || true)" ;;
     esac
     php=$(cat "$logs/$name.version" 2>/dev/null || sed -n 's/^PHP \([0-9][0-9A-Za-z.]*\)$/\1/p' "$log")
@@ -144,6 +151,7 @@ for part in $parts; do
         arm64) run arm64 "NTS, debian 13" arm64 ;;
         revolt) run revolt "NTS" revolt ;;
         fleet) run fleet "NTS" fleet ;;
+        stand-in) run stand-in "WebAssembly" stand_in ;;
         frankenphp) run frankenphp "ZTS" frankenphp ;;
         roadrunner) run roadrunner "NTS" roadrunner ;;
     esac
