@@ -17,7 +17,7 @@ namespace TokenBucket;
  * @param int    $ipv4Bits the length of an IPv4 network: 1 to 32. 32: the address itself
  *
  * @return string "192.0.2.1", "192.0.2.0/24" or "2001:db8:1:2::/64"; "unknown" for what is no address, which is said
- *                once in PHP's log
+ *                once in each process, in PHP's log
  *
  * @throws \ValueError if a number of bits is out of range
  */

@@ -35,10 +35,10 @@ function cost_section(array $data, array $model): string
     }
     return "## What a decision costs\n\nMeasured, one process, servers on one core and the process on the other: on a quiet key / on a busy key / on a busy key with `lease={$data['lease']}`.\n\n"
         . table(['store', 'takes', "a busy server's processor", 'MB of a million clients'], $rows, 'lrrr')
-        . "\n- **A busy server** needs less for a decision than one that slept, which has to wake up for each call: it is kept busy by {$data['busy_processes']} processes on its own core. What breaks first depends on this number.\n"
+        . "\n- **A busy server** was kept busy by {$data['busy_processes']} processes on its own core, because an idle one also has to wake up for each call. A fleet's capacity follows from the busy number.\n"
         . '- **Memory** is that of limited clients (' . number_format($data['clients']) . " were measured) with keys of about 20 bytes.\n\n"
         . table(['store', 'trips', 'bytes on the wire', 'to the server / from it, busy key', "the server's processor, asleep before", 'denied, and known: takes'], $trips, 'lrrrrr')
-        . "\nThe cluster has three nodes, and one of them a replica. Bytes are those within TCP, whose headers take about 50 more for each packet.\n";
+        . "\nThe cluster has three masters, and a replica of one. Bytes are those within TCP, whose headers take about 50 more for each packet.\n";
 }
 
 /** What was measured of each kind of key, as far as it was. */
