@@ -4,7 +4,7 @@
  * php_value[auto_prepend_file] = /path/to/scraper_guard.php
  *
  * It goes by the path, which is good enough for scrapers. What must hold, such as a login, is limited where it is done: see
- * registry_login.php.
+ * known_browsers/login.php.
  *
  * The numbers are guesses at first. So start with a dry run of the pool:
  *

@@ -1,16 +1,17 @@
 <?php
 /*
- * Lists the messages that a user can meet: of the extension, the command, the status page and the packages, with their places.
- * Usage: php scripts/messages.php [FOLDER]...    src, share, integrations by default
+ * Lists the messages that a user can meet, but for those in constants: of the extension, the command, the status page and the packages, with their places.
+ * Usage: php scripts/messages.php [FILE|FOLDER]...    src, share, integrations by default
  */
 declare(strict_types=1);
 
 /** What makes a message: a call, whose text literals are its parts. */
 const RUST = '(?:format!|then_some|Error::\w+|value_error|argument_type_error|logic_exception|mistake|from_warning|log|put|Err)\s*\(';
-const PHP = '(?:new \\\\?\w*(?:Error|Exception)|CommandError|fwrite\(STDERR,|self::warn|failure|success)\s*\(?';
+const PHP = '(?:new \\\\?\w*(?:Error|Exception|Wrong)|Thrown::\w+|Mistake::warn|CommandError|fwrite\(STDERR,|self::warn|failure|success)\s*\(?';
 
 foreach (array_slice($argv, 1) ?: ['src', 'share', 'integrations'] as $folder) {
-    foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator($folder, FilesystemIterator::SKIP_DOTS)) as $file) {
+    $files = is_file($folder) ? [new SplFileInfo($folder)] : new RecursiveIteratorIterator(new RecursiveDirectoryIterator($folder, FilesystemIterator::SKIP_DOTS));
+    foreach ($files as $file) {
         $extension = $file->getExtension();
         if (!in_array($extension, ['rs', 'php'], true) || preg_match('~/(tests?|vendor)(/|\.rs)|Test\.php$~', (string) $file)) {
             continue;

@@ -2,7 +2,7 @@
 # Runs phpt files, all of them by default, with the extension that was built.
 # Usage: phpt.sh [-m] [-s] [FILE|FOLDER]...    -m: under valgrind; -s: lists the ten slowest
 # PHP= names another PHP, EXTENSION= another build, JOBS= how many run at once. STAND_IN=1 loads the stand-in in plain PHP in the
-# extension's place, and then STAND_IN_PHP= names the PHP that the tests run on.
+# extension's place.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -37,11 +37,10 @@ done
 # Each run has its own tables, so that no test sees those of an earlier run, and its own copy of the
 # runner, which writes beside itself. A worker gets one test at a time, and the last folders come first, whose tests take
 # longest: else the other workers have nothing to do in the end. Before 8.6 the runner takes one more than its batch size.
-tables=$(mktemp -d "${STAND_IN_TABLES:-/dev/shm}/token_bucket-test.XXXXXX")
+tables=$(mktemp -d /dev/shm/token_bucket-test.XXXXXX)
 trap 'rm -rf "$tables"' EXIT INT TERM
 sed 's/\$maxBatchSize = .*/$maxBatchSize = 1;/; s/count(\$files) <= \$batchSize/count($files) < $batchSize/; s/array_reverse(\$test_files)/$test_files/' "$run_tests" >"$tables/run-tests.php"
 run_tests=$tables/run-tests.php
-test_php=$php
 
 set -- -d extension="$extension" -d token_bucket.shm_path="$tables" "$@"
 if [ -n "${STAND_IN-}" ]; then
@@ -60,16 +59,16 @@ while [ \$# -gt 0 ]; do
     fi
     shift
 done
-exec -a "$tables/php" "${STAND_IN_PHP:-$php}" "\${arguments[@]}"
+exec -a "$tables/php" "$php" "\${arguments[@]}"
 END
     chmod +x "$tables/php"
-    test_php=$tables/php
+    php=$tables/php
 fi
 
 # The runner's own time-out, one minute, is too short for some tests on a busy machine.
 status=0
 # shellcheck disable=SC2086
-TEST_TIMEOUT=${TEST_TIMEOUT:-180} NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEST_PHP_EXECUTABLE=$test_php TEST_PHP_ARGS="-n" \
+TEST_TIMEOUT=${TEST_TIMEOUT:-180} NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEST_PHP_EXECUTABLE=$php TEST_PHP_ARGS="-n" \
     "$php" -n "$run_tests" -n -q --no-color $options --show-diff -j"$jobs" \
     "$@" >"$tables/output" 2>&1 || status=$?
 

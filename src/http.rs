@@ -85,7 +85,8 @@ impl Problem {
     }
 }
 
-/// Describes a denied call to a person, who waits long enough. `seconds`: when the same call would be accepted, `None` for never.
+/// Describes a denied call to a person. `seconds`: when the same call would be accepted, `None` for never. The time is rounded up, so that
+/// the call is accepted if the client waits that long.
 pub fn detail(seconds: Option<u64>) -> String {
     match seconds {
         Some(1) => "Try again in 1 second.".to_owned(),
@@ -122,6 +123,24 @@ mod tests {
         let policies = [policy(b"login"), QuotaPolicy { wait: None, ..policy(b"day") }];
         assert_eq!(rate_limit_policy(&policies), r#""login";q=5;w=300, "day";q=5;w=300"#);
         assert_eq!(rate_limit(&policies), r#""login";r=4;t=60, "day";r=4"#);
+    }
+
+    #[test]
+    fn time_in_a_detail_is_rounded_up() {
+        for (seconds, text) in [
+            (1, "1 second"),
+            (119, "119 seconds"),
+            (120, "2 minutes"),
+            (121, "3 minutes"),
+            (7_199, "120 minutes"),
+            (7_200, "2 hours"),
+            (7_201, "3 hours"),
+            (172_799, "48 hours"),
+            (172_800, "2 days"),
+            (172_801, "3 days"),
+        ] {
+            assert_eq!(detail(Some(seconds)), format!("Try again in {text}."));
+        }
     }
 
     proptest! {

@@ -22,7 +22,7 @@ $losses = array_merge(...array_map(fn ($section) => $section->losses, $sections)
 $is_met = count(array_filter($goals, fn ($goal) => $goal->is_met));
 $text = "# Benchmarks\n\nFor developers and operators: what token_bucket costs, beside the limiters that PHP has.\n\n"
     . "## Where token_bucket loses\n\n"
-    . ($losses ? 'How many times token_bucket\'s time (x) a quicker rival takes, and in how many rounds, by noise or not. The greatest for each measure and store ([all ' . count($losses) . "](benchmarks/tables.md#where-token_bucket-loses)):\n\n" . loss_table(greatest_losses($losses)) : "Nowhere in this run.\n") . "\n"
+    . ($losses ? 'How many times token_bucket\'s time (x) a quicker rival takes, by noise or not; the greatest for each measure and store ([all ' . count($losses) . "](benchmarks/tables.md#where-token_bucket-loses)):\n\n" . preg_replace('/ \(\d+ of \d+ rounds\)/', '', loss_table(greatest_losses($losses))) : "Nowhere in this run.\n") . "\n"
     . summary() . introduction()
     . "- **Goals**: $is_met of " . count($goals) . " are met ([all](benchmarks/tables.md#goals)).\n\n";
 $tables = "# All tables of the benchmarks\n\nWritten by `make bench`. [benchmarks.md](../benchmarks.md) says what was measured, and on which machine.\n"

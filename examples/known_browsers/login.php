@@ -17,14 +17,14 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST' && is_cross_site()) {
     $message = 'Please log in on this page.';
 } elseif ($_SERVER['REQUEST_METHOD'] === 'POST') {
     [$user, $network] = [posted_user(), network()];
-    $browser = known_browser($user);
+    $browser = known_browser($user);                                        // by a signed cookie, or null
     if ($browser !== null) {
-        $own = TokenBucket::per(null, "login-browser:$browser", 5, 300, 'login_browser');
+        $own = TokenBucket::per(browsers_storage(), "login-browser:$browser", 5, 300, 'login_browser');
         $limits = [$own];
     } else {
-        $own = TokenBucket::per(null, "login:$network $user", 5, 300, 'login_pair');             // one network, one user
-        $account = TokenBucket::per(null, "login-account:$user", 100, 3600, 'login_account');    // one user, any network
-        $tries = TokenBucket::per(null, "login:$network", 30, 300, 'login_network');             // one network, any user
+        $own = TokenBucket::per(null, "login:$network $user", 5, 300, 'login_pair');
+        $account = TokenBucket::per(null, "login-account:$user", 100, 3600, 'login_account');
+        $tries = TokenBucket::per(null, "login:$network", 30, 300, 'login_network');
         $limits = [$own, $account, $tries];
     }
     $decision = (new TokenBucket\Compound(...$limits))->attempt();

@@ -85,7 +85,7 @@ try {
 array_map(unlink(...), glob(__DIR__ . '/limiter_clients_error.*.ini'));
 --EXPECT--
 Before there is a valid file:
-token_bucket.limits: limiter_clients_error.limits.ini: line 4: except: 10.0.0.0/33 is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32
+token_bucket.limits: limiter_clients_error.limits.ini: line 4: except: 10.0.0.0/33 is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32, or quote it in a file of clients if it is another client
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: except: 10.1.0.0/8 has bits beyond its length: write 10.0.0.0/8
 token_bucket.limits: limiter_clients_error.limits.ini: line 5: except is set twice: the first time in line 4
 token_bucket.limits: limiter_clients_error.limits.ini: line 4: clients: limiter_clients_error.gone.ini: No such file or directory

@@ -16,7 +16,7 @@ function without_indentation(string $code): string
 {
     return preg_replace('/^ +| +(?=\/\/)/m', '', $code);
 }
-foreach (['login' => $recipe, 'escalating_block' => $count_failure] as $example => $code) {
+foreach (['login' => $recipe, 'escalating_block' => $count_failure, 'known_browsers/login' => $known] as $example => $code) {
     $page = file_get_contents("$root/examples/$example.php");
     echo "examples/$example.php: ", str_contains(without_indentation($page), without_indentation($code)) ? 'the same' : "another than\n$code", "\n";
 }
@@ -69,6 +69,7 @@ echo 'is asked for the captcha: ', json_encode($asks_captcha), "\n";
 --EXPECT--
 examples/login.php: the same
 examples/escalating_block.php: the same
+examples/known_browsers/login.php: the same
 the recipe: login_pair 5 in 300 s
 the recipe: login_network 30 in 300 s
 limits.ini: login_network 30 in 300 s

@@ -10,6 +10,7 @@ require __DIR__ . '/fpm.inc';
 $fpm = new Fpm(['www' => [
     'env[LOGIN_KEY]' => 'a-key-for-a-test',
     'php_admin_value[token_bucket.test_clock]' => '1',
+    'php_admin_value[token_bucket.shm_size]' => '64K',
     'php_admin_value[auto_prepend_file]' => 'freeze.php',
     'php_admin_value[include_path]' => '.',
 ]]);
@@ -44,13 +45,15 @@ function counted(string $what, iterable $statuses): void
 }
 
 // Joe has logged in once: his browser is known from then on.
-preg_match('/^(known_browser=[^;]+)/', answer('192.0.2.1', 'joe', 'secret', 1000)->headers['set-cookie'], $cookie);
+preg_match('/^(known_browser_[^;]+)/', answer('192.0.2.1', 'joe', 'secret', 1000)->headers['set-cookie'], $cookie);
 $cookie = urldecode($cookie[1]);
+[$name, $value] = explode('=', $cookie);
 
 // Whatever the digits behind the time: with "e" in them it must not be read as an exponent.
-$token = time() + 365 * 86400 . '-0e9a';
-$signature = hash_hmac('sha256', "browser $token joe " . '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm', 'a-key-for-a-test');
-$cookies = [$cookie, "known_browser=$token.$signature"];
+$signed = fn (string $token, string $hash): string => "$name=$token." . hash_hmac('sha256', json_encode(['browser', $token, 'joe', $hash]), 'a-key-for-a-test');
+$token = time() + 365 * 86400 . '-0e9a0e9a0e9a0e9a';
+$hash = '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm';
+$cookies = [$cookie, $signed($token, $hash)];
 
 // Forty addresses with five guesses each.
 counted('many addresses', (function () {
@@ -67,7 +70,8 @@ echo 'a while later: ', status('192.0.2.3', 'joe', 'secret', 1050), "\n";
 counted('the own network', array_map(fn (int $i) => status('192.0.2.4', "user$i", 'guess', 1100), range(1, 40)));
 echo 'joe there, with a known browser: ', status('192.0.2.4', 'joe', 'secret', 1100, $cookie), ', with another: ', status('192.0.2.4', 'joe', 'secret', 1100), "\n";
 $time = 5000;
-foreach (['stolen' => ['joe', $cookie], 'of another user' => ['ann', $cookie], 'made up' => ['joe', 'known_browser=99999999999.' . str_repeat('0', 64)], 'prolonged' => ['joe', str_replace('known_browser=', 'known_browser=9', $cookie)], 'odd' => ['joe', 'known_browser=.'], 'cut' => ['joe', strtok($cookie, '.')]] as $what => [$user, $token]) {
+foreach (['stolen' => ['joe', $cookie], 'of another user' => ['ann', 'known_browser_' . substr(hash('sha256', 'ann'), 0, 16) . "=$value"], 'made up' => ['joe', "$name=9999999999-" . str_repeat('0', 16) . '.' . str_repeat('0', 64)],
+    'prolonged' => ['joe', "$name=9" . substr($value, 1)], 'odd' => ['joe', "$name=."], 'cut' => ['joe', strtok($cookie, '.')], 'too old' => ['joe', $signed(time() - 1 . '-0e9a0e9a0e9a0e9a', $hash)], 'of an earlier password' => ['joe', $signed($token, 'x')]] as $what => [$user, $token]) {
     counted("a cookie $what", (function () use ($user, $token, $what, $time) {
         foreach (range(1, 120) as $i) {
             yield status('2001:db8:' . dechex(crc32($what) & 0xffff) . ':' . dechex($i) . '::1', $user, 'guess', $time, $token);
@@ -101,6 +105,12 @@ echo $known == $unknown ? 'the same' : 'not the same', "\n";
 // Whatever is written into the fields.
 counted('odd', array_map(fn (string $name) => status('192.0.2.72', $name, $name, 200_000), ['', "\0", str_repeat('x', 10_000), "a\r\nb", '192.0.2.1 joe', "\xff", '{joe}', "a\x1b[31m"]));
 
+// A flood of other keys fills the table of all limits but known browsers.
+$fpm->script('flood.php', '<?php for ($i = 0; $i < 20000; $i++) { TokenBucket::per(null, "flood:$i", 1, 3600)->consume(); } echo array_sum(array_column(TokenBucket\status()["tables"], "denied_newcomers")) > 0 ? "full" : "not full";');
+echo 'the table is ', $fpm->request('www', 'flood.php', [], '', ['TIME' => '300000'])->body, "\n";
+$statuses = json_encode(array_count_values(array_map(fn (int $i) => status('192.0.2.80', 'joe', 'secret', 300_000, $cookie), range(1, 20))));
+echo "joe, with a known browser: $statuses\n";
+
 $log = file_get_contents("$fpm->scratch/denied");
 echo preg_match('/guess|secret|\x1b|user1/', $log) ? "the log tells too much\n" : '', implode("\n", array_slice(array_unique(preg_replace('/^\[.*?\] /m', '', explode("\n", trim($log)))), 0, 2)), "\n";
 ?>
@@ -117,6 +127,8 @@ a cookie made up: {"403":100,"429":20}
 a cookie prolonged: {"403":100,"429":20}
 a cookie odd: {"403":100,"429":20}
 a cookie cut: {"403":100,"429":20}
+a cookie too old: {"403":100,"429":20}
+a cookie of an earlier password: {"403":100,"429":20}
 an account of his own: {"403":30,"200":7,"429":23}
 one /64: {"403":30,"429":10}
 other ways to write it: {"403":5,"429":2}
@@ -125,5 +137,7 @@ another site: {"403":40}
 the own page: {"200":3}
 the same
 odd: {"403":8}
+the table is full
+joe, with a known browser: {"200":20}
 login denied by login_account: 198.51.100.21 joe
 login denied by login_account: 198.51.100.22 joe

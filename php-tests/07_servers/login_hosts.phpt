@@ -18,7 +18,7 @@ $hosts = array_map(function () use ($redis, $directives): Fpm {
         'env[LOGIN_KEY]' => 'a-key-for-a-test',
         'php_admin_value[token_bucket.storage]' => '"' . $redis->dsn('timeout_ms=5000&connect_timeout_ms=5000') . '"',
     ] + $directives]);
-    foreach (['login.php' => 'login', 'accounts.php' => 'known_browsers/accounts', 'known.php' => 'known_browsers/login', 'unlock.php' => 'known_browsers/unlock'] as $name => $page) {
+    foreach (['login.php' => 'login', 'accounts.php' => 'known_browsers/accounts', 'known_browsers.php' => 'known_browsers/login', 'unlock.php' => 'known_browsers/unlock'] as $name => $page) {
         $host->script($name, file_get_contents(dirname(__DIR__, 2) . "/examples/$page.php"));
     }
     return $host;
@@ -39,14 +39,14 @@ function post(string $user, string $password, int $count, string $page = 'login.
 
 echo 'up: ', post('ann', 'guess', 12), ', the password: ', post('joe', 'secret', 4), "\n";
 // The hosts sign links and cookies with one key.
-$ticket = time() + 60 . '-0';
-$link = ['user' => 'joe', 'ticket' => $ticket, 'signature' => hash_hmac('sha256', "unlock $ticket joe " . '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm', 'a-key-for-a-test')];
+$ticket = time() + 60 . '-0e9a0e9a0e9a0e9a';
+$link = ['user' => 'joe', 'ticket' => $ticket, 'signature' => hash_hmac('sha256', json_encode(['unlock', $ticket, 'joe', '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm']), 'a-key-for-a-test')];
 $cookies = array_map(function (int $host) use ($hosts, $link): string {
     $answer = $hosts[$host]->request('www', 'unlock.php', [], http_build_query($link), ['REQUEST_METHOD' => 'POST', 'CONTENT_TYPE' => 'application/x-www-form-urlencoded', 'REMOTE_ADDR' => '192.0.2.2']);
     return urldecode(strtok($answer->headers['set-cookie'] ?? '', ';'));
 }, [0, 1]);
-echo 'denied: ', post('joe', 'guess', 8, 'known.php', '192.0.2.2'), ', the link on one host gives a cookie: ', json_encode($cookies[0] !== ''), ', then on the other: ', json_encode($cookies[1] !== ''),
-    ', the password on both: ', post('joe', 'secret', 4, 'known.php', '192.0.2.2', $cookies[0]), "\n";
+echo 'denied: ', post('joe', 'guess', 8, 'known_browsers.php', '192.0.2.2'), ', the link on one host gives a cookie: ', json_encode($cookies[0] !== ''), ', then on the other: ', json_encode($cookies[1] !== ''),
+    ', the password on both: ', post('joe', 'secret', 4, 'known_browsers.php', '192.0.2.2', $cookies[0]), "\n";
 $redis->kill();
 echo 'down: ', post('eve', 'guess', 24), "\n";
 ?>

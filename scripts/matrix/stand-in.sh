@@ -11,7 +11,7 @@ shift
 [ $# -gt 0 ] || set -- 8.1 8.3 8.4 8.5
 stand_in=$PWD/integrations/stand-in
 programs=$PWD/target/matrix/php-wasm
-[ -x "$programs/node_modules/.bin/php-wasm-cli" ] || npm install --silent --no-fund --no-audit --prefix "$programs" @php-wasm/cli >&2
+[ -x "$programs/node_modules/.bin/php-wasm-cli" ] || npm install --silent --no-fund --no-audit --prefix "$programs" @php-wasm/cli@3.1.56 >&2
 # These PHPs have a /dev of their own.
 folder=$(mktemp -d /tmp/token_bucket-stand-in.XXXXXX)
 trap 'rm -rf "$folder"' EXIT

@@ -41,7 +41,7 @@ final class Block implements Command
         }
         foreach ($target->clients() as $client) {
             if (($call = Client::callThatMakes($client)) !== null) {
-                fwrite(STDERR, "token-bucket: this blocks only a client that the application calls $client, by $call. A firewall keeps out a network\n");
+                fwrite(STDERR, "token-bucket: this blocks only a client that the application calls $client, by $call. To keep out the whole network, use a firewall\n");
             } elseif (!$arguments->has('network') && ($network = Client::network($client)) !== null) {
                 fwrite(STDERR, "token-bucket: if the application limits by client_network(), this has no effect; block $network instead\n");
             }

@@ -61,7 +61,7 @@ final class Client
         }
         if (!$is_network && ($call = self::callThatMakes($client)) !== null) {
             throw new UsageError("$client is a client only if the application calls $call: add --network if it does.\n"
-                . 'If it does not, no limit can block this network; a firewall can keep it out');
+                . 'If it does not, no limit can block this network: use a firewall');
         }
     }
 

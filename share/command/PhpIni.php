@@ -24,7 +24,11 @@ final class PhpIni
             return [];
         }
         $directives = [];
-        $names = is_dir("$folder/conf.d") ? preg_grep('~\.ini$~D', scandir("$folder/conf.d") ?: []) : [];
+        $names = is_dir("$folder/conf.d") ? @scandir("$folder/conf.d") : [];
+        if ($names === false) {
+            throw self::unreadable("$folder/conf.d");
+        }
+        $names = preg_grep('~\.ini$~D', $names);
         foreach (array_filter(["$folder/php.ini", ...array_map(static fn (string $name): string => "$folder/conf.d/$name", $names ?: [])], 'is_file') as $path) {
             $directives[$path] = self::read($path, $prefix);
         }
@@ -34,10 +38,7 @@ final class PhpIni
     /** @return array<string, string> */
     private static function read(string $path, string $prefix): array
     {
-        $text = @file_get_contents($path);
-        if ($text === false) {
-            throw new CommandError('php-fpm reads this file, too, and this command cannot: ' . Text::printable($path));
-        }
+        $text = IniFile::read($path) ?? throw self::unreadable($path);
         // Such a section reaches to the end of the file. It is about requests of one folder or host.
         $text = (string) preg_replace('~^[ \t]*\[(?:PATH|HOST).*~ims', '', $text);
         error_clear_last();
@@ -47,5 +48,10 @@ final class PhpIni
             throw new CommandError(Text::printable($path) . ': ' . trim(str_replace(' in Unknown', '', error_get_last()['message'] ?? 'PHP cannot read this file')));
         }
         return array_filter($values, static fn (mixed $value, int|string $name): bool => is_string($value) && str_starts_with((string) $name, $prefix), ARRAY_FILTER_USE_BOTH);
+    }
+
+    private static function unreadable(string $path): CommandError
+    {
+        return new CommandError('php-fpm reads this, too, and this command cannot: ' . Text::printable($path));
     }
 }

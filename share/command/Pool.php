@@ -86,10 +86,11 @@ final class Pool
     {
         $pools = $match = $includes = [];
         foreach (glob('/proc/[0-9]*/cmdline') ?: [] as $process) {
-            if (preg_match('~^php-fpm: master process \((/.+?)\)~', (string) @file_get_contents($process), $match) !== 1) {
+            // Anybody can call a process so. What this command recommends to root must be root's.
+            if (preg_match('~^php-fpm: master process \((/.+?)\)~', (string) @file_get_contents($process), $match) !== 1 || !self::isTrusted(dirname($process))) {
                 continue;
             }
-            preg_match_all('~^\s*include\s*=\s*"?(/[^";\r\n]+)~m', (string) @file_get_contents($match[1]), $includes);
+            preg_match_all('~^\s*include\s*=\s*"?(/[^";\r\n]+)~m', (string) IniFile::read($match[1]), $includes);
             foreach ([$match[1], ...array_merge(...array_map(static fn (string $files): array => glob(trim($files)) ?: [], $includes[1]))] as $file) {
                 try {
                     $in_file = self::in($file) ?? [];
@@ -104,6 +105,14 @@ final class Pool
         return $pools;
     }
 
+    /** Whether a process is root's, or of this user. */
+    private static function isTrusted(string $process): bool
+    {
+        // The owner of its files in /proc says less: it is root's for every process that cannot be dumped.
+        $is_told = preg_match('~^Uid:\s+\d+\s+(\d+)~m', (string) @file_get_contents("$process/status"), $match) === 1;
+        return $is_told && in_array((int) $match[1], [0, posix_geteuid()], true);
+    }
+
     /**
      * @return list<self>|null the pools of a file; null if it cannot be read
      *
@@ -111,7 +120,8 @@ final class Pool
      */
     private static function in(string $file): ?array
     {
-        $sections = is_file($file) ? @parse_ini_file($file, true, INI_SCANNER_RAW) : false;
+        $text = IniFile::read($file);
+        $sections = $text === null ? false : @parse_ini_string($text, true, INI_SCANNER_RAW);
         if ($sections === false) {
             return null;
         }

@@ -36,11 +36,16 @@ final class Restart
      * @param array<string, string> $directives
      *
      * @return list<string> the words that give a PHP these directives
+     *
+     * @throws CommandError if a value would end its line: what follows would be another directive
      */
     public static function options(array $directives): array
     {
         $options = [];
         foreach ($directives as $name => $value) {
+            if (preg_match('~[\x00-\x1f\x7f]~', $value) === 1) {
+                throw new CommandError("$name must not have control characters; it is \"" . Text::printable($value) . '"');
+            }
             array_push($options, '-d', $name . '="' . addcslashes($value, '"\\') . '"');
         }
         return $options;

@@ -3,6 +3,7 @@
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Method, Type, function, optional, required};
 use super::engine::exceptions::{Thrown, argument_type_error, value_error};
+use super::engine::php_array::values;
 use super::events::{LOG_NOTICE, log};
 use super::likely_mistakes::{Mistake, claim};
 use crate::address::{Network, Proxy, UNIX_SOCKET, UNKNOWN, client, is_private, network};
@@ -73,7 +74,7 @@ fn in_network(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(2, 2)?;
     let client = Network::of_client(call.string(1)?.as_bytes());
     let networks = match call.non_null(2).and_then(Zval::array) {
-        Some(list) => list.values().map(parse_network).collect::<Result<Vec<_>, Thrown>>()?,
+        Some(list) => values(list).map(parse_network).collect::<Result<Vec<_>, Thrown>>()?,
         None => {
             let text = call.string(2)?.as_bytes();
             let words = text.split(|byte| b", \t\r\n".contains(byte)).filter(|it| !it.is_empty());
@@ -162,7 +163,7 @@ fn bits(call: &Call, n: u32, default: u32, most: u32) -> Result<u32, Thrown> {
 fn parse_proxies(list: &ZendHashTable) -> Result<Vec<Proxy>, Thrown> {
     const WHAT: &str = "addresses, networks like 10.0.0.0/8, and \"unix:\"";
     let proxy = |entry| parse(text_of(entry, "must be a list of strings")?, Proxy::parse, WHAT);
-    list.values().map(proxy).collect()
+    values(list).map(proxy).collect()
 }
 
 /// A string in `$_SERVER`.

@@ -259,8 +259,8 @@ fn settle(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 1)?;
     // A denied call took nothing, and knows only the limits that were asked.
     let names = |this: &DecisionObject| {
-        let names = || this.limits.asked().iter().map(|limit| limit.name().into()).collect();
-        this.limits.is_admitted().then(names)
+        let all = || this.limits.asked().iter().map(|limit| limit.name().into()).collect();
+        this.limits.is_admitted().then(all)
     };
     let costs = token_counts::parse(call, 1, || call.with_this(names), 0)?;
     return_settled(call, "settle", &costs)

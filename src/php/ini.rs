@@ -88,9 +88,14 @@ unsafe extern "C" fn set_setting(
         let setting = unsafe { &*setting.cast_const().cast::<Setting>() };
         GLOBALS.get().set(setting, value).map_err(|what| {
             let name = setting.directive.to_string_lossy();
-            let given = sanitize(&String::from_utf8_lossy(value));
+            let value = String::from_utf8_lossy(value);
+            // A DSN in the wrong directive may have a password.
+            let given = match value.contains('@') {
+                true => "another value".to_owned(),
+                false => format!("\"{}\"", sanitize(&value)),
+            };
             let in_force = value_in_force(setting.default, entry, stage);
-            format!("{name} must be {what}, \"{given}\" given; \"{in_force}\" stays in force")
+            format!("{name} must be {what}, {given} given; \"{in_force}\" stays in force")
         })
     })
 }

@@ -41,8 +41,8 @@ pub fn open_zone(name: &str) -> Result<Zval, NoZone> {
     if is_abbreviation(&zone, name) { Err(NoZone::Unknown) } else { Ok(value) }
 }
 
-/// Whether the name is the abbreviation of an offset. PHP gives such a zone one offset in summer and winter, and so a day that begins
-/// at 1 o'clock: `CET` is not Berlin's time.
+/// Whether the name is the abbreviation of an offset. PHP gives such a zone one offset in summer and winter, so in summer a
+/// day of `CET` begins at 1 o'clock in Berlin.
 fn is_abbreviation(zone: &ZendObject, name: &str) -> bool {
     let is_place = || call(zone, "getLocation", vec![]).is_some_and(|place| place.is_array());
     let is_offset = name.starts_with(['+', '-']);

@@ -2,6 +2,7 @@
 
 use super::engine::call::Call;
 use super::engine::exceptions::{Thrown, argument_type_error, value_error};
+use super::engine::php_array::{entries, is_list, values};
 use crate::dsn::sanitize;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, Zval};
@@ -28,8 +29,8 @@ impl TokenCounts {
 /// The names of limits, in their order.
 pub type Names = Vec<Box<[u8]>>;
 
-/// Reads the argument `n`, of type `int|array`; `absent` if it was not passed. `names` returns those of the limits; without any, every list
-/// fits.
+/// Reads the argument `n`, of type `int|array`; `absent` if it was not passed. `names` returns the limits' names. If it returns None, any
+/// array is accepted.
 pub fn parse(
     call: &Call,
     n: u32,
@@ -38,7 +39,7 @@ pub fn parse(
 ) -> Result<TokenCounts, Thrown> {
     if let Some(array) = call.non_null(n).and_then(Zval::array) {
         let counts = match names()? {
-            None => array.values().map(|count| parse_count(n, count)).collect(),
+            None => values(array).map(|count| parse_count(n, count)).collect(),
             Some(names) => parse_each(n, array, &names),
         };
         return counts.map(TokenCounts::Each);
@@ -47,21 +48,31 @@ pub fn parse(
     call.token_count_of(n, absent, expected).map(TokenCounts::All)
 }
 
-/// One number for each limit: in their order, or by their names.
+/// One number for each limit: in their order, or by their names, if these differ.
 fn parse_each(n: u32, array: &ZendHashTable, names: &Names) -> Result<Vec<u64>, Thrown> {
-    let counts: Option<Vec<&Zval>> = match array.has_sequential_keys() {
-        true => Some(array.values().collect()),
-        false => names.iter().map(|name| by_name(array, name)).collect(),
+    let counts: Option<Vec<&Zval>> = match is_list(array) {
+        _ if array.len() != names.len() => None,
+        true => Some(values(array).collect()),
+        false if have_duplicate(names) => None,
+        false => names.iter().map(|name| find(array, name)).collect(),
     };
-    match counts.filter(|counts| counts.len() == names.len() && array.len() == names.len()) {
+    match counts {
         Some(counts) => counts.into_iter().map(|count| parse_count(n, count)).collect(),
         None => Err(value_error(n, describe(names))),
     }
 }
 
-fn by_name<'a>(array: &'a ZendHashTable, name: &[u8]) -> Option<&'a Zval> {
-    // An array's key that is a number has become one.
-    array.iter().find(|(key, _)| key.to_string().as_bytes() == name).map(|(_, count)| count)
+fn have_duplicate(names: &Names) -> bool {
+    names.iter().collect::<HashSet<_>>().len() < names.len()
+}
+
+/// Finds the value of a key. PHP turns the key "404" into an int.
+fn find<'a>(array: &'a ZendHashTable, name: &[u8]) -> Option<&'a Zval> {
+    let is_it = |key: &Zval| match key.long() {
+        Some(number) => number.to_string().as_bytes() == name,
+        None => key.zend_str().is_some_and(|key| key.as_bytes() == name),
+    };
+    entries(array).find(|(key, _)| is_it(key)).map(|(_, value)| value)
 }
 
 fn describe(names: &Names) -> String {
@@ -69,7 +80,7 @@ fn describe(names: &Names) -> String {
     if count == 1 {
         return "must be a list with one number for the one limiter".to_owned();
     }
-    if names.iter().collect::<HashSet<_>>().len() < count {
+    if have_duplicate(names) {
         return format!("must be a list with one number for each of the {count} limiters");
     }
     let shown: Vec<_> = names.iter().map(|name| sanitize(&String::from_utf8_lossy(name))).collect();

@@ -49,10 +49,10 @@ foreach (['192.0.2.0/24' => 'client_network($address, ipv4Bits: 24)', '2001:db8:
     foreach ([['login_network', $network], ['--identifier', "login:$network"]] as $words) {
         $result = run(['block', ...$words, '60', '--network']);
         check("block $words[0] $words[1] says which call makes such a client", $result['code'] === 0
-            && str_starts_with($result['err'], "token-bucket: this blocks only a client that the application calls $network, by $call. A firewall keeps out a network\n"), $result);
+            && str_starts_with($result['err'], "token-bucket: this blocks only a client that the application calls $network, by $call. To keep out the whole network, use a firewall\n"), $result);
         $result = run(['block', ...$words, '60']);
         check('without --network, too', $result['code'] === 2 && $result['out'] === '' && str_contains($result['err'],
-            "$network is a client only if the application calls $call: add --network if it does.\nIf it does not, no limit can block this network; a firewall can keep it out\n"), $result);
+            "$network is a client only if the application calls $call: add --network if it does.\nIf it does not, no limit can block this network: use a firewall\n"), $result);
     }
 }
 

@@ -77,3 +77,42 @@ check('so is a line that PHP cannot read', $result['code'] === 1 && preg_match("
 check('a command without --pool goes on', command(['status', '--user', $user], '', [], $options)['code'] === 0);
 proc_terminate($master);
 proc_close($master);
+
+// What other users write must neither be run by root nor keep it waiting.
+array_map(unlink(...), glob("$fpm/conf.d/*.ini"));
+$evil = write_file('evil.php', "<?php file_put_contents('$folder/run', 'yes');");
+write_file('fpm/php.ini', "token_bucket.limits = '/x\"\nauto_prepend_file=$evil\n'\n");
+$result = $of_pool(['status'], $pool);
+check('a value with a line break is refused, and runs nothing', $result['code'] === 1 && !file_exists("$folder/run")
+    && str_contains($result['err'], 'token_bucket.limits must not have control characters; it is "/x'), $result);
+$name = "x\"\nauto_prepend_file=evil.php\n;.ini";
+file_put_contents("$folder/$name", "[a]\nlimit = 1\ninterval = 1\n");
+$result = command(['limits', 'check', $name], '', [], $options);
+check('also in the name of a file', $result['code'] === 1 && !file_exists("$folder/run") && str_contains($result['err'], 'must not have control characters'), $result);
+exec('mkfifo ' . escapeshellarg("$folder/fifo"));
+ftruncate(fopen("$folder/large", 'w'), 3 << 30);
+foreach (['fifo', 'large'] as $file) {
+    $result = $of_pool(['status'], "$folder/$file");
+    check("--pool refuses a file that is no ini file: $file", $result['code'] === 1 && str_contains($result['err'], '--pool must name a readable file'), $result);
+    array_map(unlink(...), glob("$fpm/conf.d/*.ini"));
+    link("$folder/$file", "$fpm/conf.d/10-$file.ini");
+    write_file('fpm/php.ini', "token_bucket.lease = 5\n");
+    $result = $of_pool(['status'], $pool);
+    check("conf.d may have a $file", $file === 'fifo' ? $result['code'] === 0 : $result['code'] === 1 && str_contains($result['err'], 'this command cannot: '), $result);
+}
+if (exec('id -u') === '0') {
+    // Anybody can call a process php-fpm.
+    $path = write_file('foreign.conf', "[foreign]\nuser = $user\nphp_admin_value[token_bucket.prefix] = \"foreign:\"\n");
+    $is_named = function (int $uid) use ($path, $options): bool {
+        $process = proc_open(['setpriv', "--reuid=$uid", '--clear-groups', '--pdeathsig=KILL', 'bash', '-c', "exec -a 'php-fpm: master process ($path)' sleep 60"], [], $pipes);
+        $process_id = proc_get_status($process)['pid'];
+        while (!str_contains((string) file_get_contents("/proc/$process_id/cmdline"), "php-fpm: master process ($path)")) {
+            usleep(1_000);
+        }
+        $result = command(['top', 'nothing', '--user', 'root'], '', [], $options);
+        proc_terminate($process, SIGKILL);
+        return str_contains($result['err'], $path);
+    };
+    check("root's php-fpm is named", $is_named(0));
+    check("a process of another user that is called so is not", !$is_named(65534));
+}

@@ -28,7 +28,7 @@ final class Clients
             foreach (preg_split('/[\s,]+/u', Text::utf8($value), -1, PREG_SPLIT_NO_EMPTY) as $client) {
                 $client[0] !== '#' || throw new Wrong('a comment begins with a semicolon', $line);
                 !str_contains($client, '"')
-                    || throw new Wrong('a client cannot have quotes; name one with spaces in a file of clients', $line);
+                    || throw new Wrong('quotes must be around the whole value, or nowhere; name a client with spaces in a file of clients', $line);
                 $clients->add($line, $client, false, [null, null]);
             }
             return $clients->finish();
@@ -81,7 +81,7 @@ final class Clients
         $network = Address::parse($client);
         if ($network === null) {
             !$isQuoted && self::looksLikeNetwork($client)
-                && throw new Wrong("$shown is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32", $line);
+                && throw new Wrong("$shown is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32, or quote it in a file of clients if it is another client", $line);
             $client !== '' && strlen($client) <= 4096 || throw new Wrong('a client must have 1 to 4096 bytes', $line);
             $known = &$this->names[$client];
         } else {
@@ -104,10 +104,8 @@ final class Clients
     /** Whether a text is probably meant as an address or a network: by its characters and its form, or short, such as 10/8. */
     private static function looksLikeNetwork(string $text): bool
     {
-        if (preg_match('~^(\+?\d{1,3})?/(\+?\d{1,3})$~D', $text, $parts) && max($parts[1], $parts[2]) <= 255) {
-            return true;
-        }
-        if (preg_match('~^(\d{1,3})\.(\d{1,3})\.(\d{1,3})$~D', $text, $parts) && max(array_slice($parts, 1)) <= 255) {
+        $isCut = preg_match('~^[\d.]+$~D', $text) && str_contains($text, '.');
+        if ($isCut || preg_match('~^(\+?\d{1,3})?/(\+?\d{1,3})$~D', $text, $parts) && max($parts[1], $parts[2]) <= 255) {
             return true;
         }
         [$dots, $colons] = [substr_count($text, '.'), substr_count($text, ':')];

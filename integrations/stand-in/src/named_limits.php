@@ -43,7 +43,8 @@ final class NamedLimits
         }
         $found = @parse_ini_string("$line\n", true, INI_SCANNER_RAW);
         if ($found === [] && $start[0] !== '[') {
-            throw new Wrong('must be [name] or key = value; it is "' . Text::cut(trim($line)) . '"', $number);
+            // PHP's own reader gives a key without a value to the extension, and nothing to this.
+            return [trim(explode(';', $line)[0]) => ''];
         }
         if ($found === false) {
             throw new Wrong('must be [name] or key = value; a value with special characters needs "quotes"', $number);

@@ -61,11 +61,11 @@ final class Section
             'first' => [$isSet(2), 'the names of 2 to 16 limits, with spaces or commas between', $words],
             'like' => [true, '', $value],
             'except' => [true, '', Clients::ofExcept($line, $value)],
-            'clients' => [true, '', self::readClients($line, Text::isAbsolute($value) ? $value : "$folder/$value")],
+            'clients' => str_contains($value, '://') ? [false, 'the path of a file', null] : [true, '', self::readClients($line, Text::isAbsolute($value) ? $value : "$folder/$value")],
             'leave' => [preg_match('/^\+?\d+$/D', $value) && 0 + $value <= 0xffffffff, 'a whole number, 0 or more', (int) $value],
             default => self::setting($line, $key, $value),
         };
-        $isRight || throw new Wrong("$key must be $must; it is \"" . Text::cut($value) . '"', $line);
+        $isRight || throw new Wrong("$key must be $must" . (str_contains($value, '@') ? '' : '; it is "' . Text::cut($value) . '"'), $line);
         isset($this->lines[$key]) && throw new Wrong("$key is set twice: the first time in line {$this->lines[$key]}", $line);
         [$this->lines[$key], $this->values[$key]] = [$line, $parsed];
     }
@@ -103,12 +103,15 @@ final class Section
     private static function setting(int $line, string $key, string $value): array
     {
         if (!in_array($key, Settings::OF_SECTION, true)) {
-            if (strpbrk($key, " :\t") !== false) {
-                throw new Wrong('must be [name] or key = value; it is "' . Text::cut($key) . '"', $line);
+            [$first] = preg_split('/[ :\t]/', $key);
+            if (strpbrk($key, '@/') !== false || $value === '' && $first !== $key) {
+                // The rest may be a password.
+                throw new Wrong('must be [name] or key = value; it begins with "' . (str_contains($first, '@') ? '...' : Text::cut($first)) . '"', $line);
             }
+            $plain = strtolower(str_replace([' ', '-'], '', $key));
             $known = [...self::KEYS, ...Settings::OF_SECTION, 'leave', 'except', 'clients', 'like', 'all', 'first'];
-            $changes = array_combine($known, array_map(static fn(string $name): int => levenshtein(substr($key, 0, 100), $name), $known));
-            $near = array_keys(array_filter($changes, static fn(int $count): bool => $count === min($changes) && $count <= min(2, intdiv(strlen($key), 3))));
+            $changes = array_combine($known, array_map(static fn(string $name): int => levenshtein(substr($plain, 0, 100), $name), $known));
+            $near = array_keys(array_filter($changes, static fn(int $count): bool => $count === min($changes) && $count <= min(2, intdiv(strlen($plain), 3))));
             sort($near);
             $near = $near === [] ? '' : "; did you mean $near[0]?";
             throw new Wrong('"' . Text::cut($key) . '" is unknown: a key must be ' . implode(', ', array_slice($known, 0, -1)) . " or first$near", $line);

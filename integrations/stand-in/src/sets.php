@@ -113,8 +113,9 @@ final class SetValue extends Value
         }
         if ($names !== null) {
             $given = $counts;
-            $counts = array_is_list($given) ? $given : array_map(static fn(string $name): mixed => $given[$name] ?? null, $names);
-            if (count($given) !== count($names) || count($counts) !== count($names) || in_array(null, $counts, true)) {
+            $isByName = !array_is_list($given) && array_diff_key(array_flip($names), $given) === [] && $names === array_unique($names);
+            $counts = $isByName ? array_map(static fn(string $name): mixed => $given[$name], $names) : $given;
+            if (count($given) !== count($names) || !$isByName && !array_is_list($given)) {
                 [$number, $shown] = [count($names), implode(', ', array_map([Text::class, 'cut'], $names))];
                 throw Thrown::value($argument, match (true) {
                     $number === 1 => 'must be a list with one number for the one limiter',

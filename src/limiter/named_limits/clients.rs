@@ -308,14 +308,14 @@ fn parse_network(client: &str, quoted: bool) -> Result<Option<Network>, String> 
             None => Ok(Some(network)),
         },
         None if !quoted && looks_like_network(client) => Err(format!(
-            "{shown} is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32"
+            "{shown} is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32, or quote it in a file of clients if it is another client"
         )),
         None => Ok(None),
     }
 }
 
 /// Whether a text is probably meant as an address or a network: it has only their characters, and their form or that of a list, a range, a
-/// mask or a pattern; or it is three parts of an IPv4 address.
+/// mask or a pattern; or it is a part of an IPv4 address.
 fn looks_like_network(text: &str) -> bool {
     let dots = text.matches('.').count();
     let has_parts = dots > 0 || text.contains(':');
@@ -328,7 +328,7 @@ fn looks_like_network(text: &str) -> bool {
         let is_number = |text: &str| text.len() <= 3 && text.parse::<u8>().is_ok();
         is_number(bits) && (address.is_empty() || is_number(address))
     });
-    let is_cut = dots == 2 && text.split('.').all(|part| part.parse::<u8>().is_ok());
+    let is_cut = dots > 0 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     is_short || is_cut || has_their_characters && has_parts && (has_their_form || is_extended)
 }
 

@@ -107,7 +107,7 @@ mod tests {
             message("10.0.0.5/8 = 1"),
             "line 1: 10.0.0.5/8 has bits beyond its length: write 10.0.0.0/8"
         );
-        let no_network = "is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32";
+        let no_network = "is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32, or quote it in a file of clients if it is another client";
         for client in [
             "10.0.0.0/33",
             "10.0.0.256",
@@ -120,6 +120,9 @@ mod tests {
             "10.1/16",
             "10.2.*",
             "[2001:db8::1]",
+            "1.2.3",
+            "10.0",
+            "192.168.",
             "64:ff9b::/96",
         ] {
             assert_eq!(

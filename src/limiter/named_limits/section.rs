@@ -14,7 +14,7 @@ use crate::statistics::LONGEST_NAME;
 use crate::suggestion::nearest;
 use std::rc::Rc;
 
-/// The keys, but for the settings, which stand between.
+/// The keys before and after the settings, in the order of the message about an unknown one.
 const KEYS: [&str; 7] =
     ["algorithm", "limit", "interval", "unit", "timezone", "lifetime", "storage"];
 const LAST_KEYS: [&str; 6] = ["leave", "except", "clients", "like", "all", "first"];
@@ -52,7 +52,12 @@ struct Given<'a> {
 impl Given<'_> {
     fn wrong(self, must_be: &str) -> FileError {
         let (key, value) = (self.key, sanitize(self.value));
-        mistake(self.line, format!("{key} must be {must_be}; it is \"{value}\""))
+        // A DSN under another key may have a password.
+        let shown = match value.contains('@') {
+            true => String::new(),
+            false => format!("; it is \"{value}\""),
+        };
+        mistake(self.line, format!("{key} must be {must_be}{shown}"))
     }
 }
 
@@ -139,6 +144,7 @@ impl<'a> Section<'a> {
                 put(&mut self.storage, given, Some(value.to_owned()), "")
             }
             "except" => put(&mut self.except, given, Some(Rc::new(except(line, value)?)), ""),
+            "clients" if value.contains("://") => Err(given.wrong("the path of a file")),
             "clients" => {
                 let file = (sources.clients)(value)
                     .map_err(|what| mistake(line, format!("clients: {what}")))?;
@@ -150,7 +156,7 @@ impl<'a> Section<'a> {
             "leave" => put(&mut self.leave, given, value.parse().ok(), "a whole number, 0 or more"),
             _ => match Setting::find(key, Scope::Section) {
                 Some(setting) => self.override_setting(given, setting),
-                None => Err(unknown(line, key)),
+                None => Err(unknown(given)),
             },
         }
     }
@@ -318,20 +324,24 @@ fn twice(line: u32, key: &str, first: u32) -> FileError {
     mistake(line, format!("{key} is set twice: the first time in line {first}"))
 }
 
-fn unknown(line: u32, key: &str) -> FileError {
-    if key.contains([' ', ':', '\t']) {
-        return mistake(
-            line,
-            format!("must be [name] or key = value; it is \"{}\"", sanitize(key)),
-        );
+fn unknown(given: Given<'_>) -> FileError {
+    let key = sanitize(given.key);
+    let first = key.split([' ', ':', '\t']).next().unwrap_or_default();
+    let may_be_dsn = key.contains(['@', '/']);
+    if may_be_dsn || given.value.is_empty() && first != key {
+        // The rest may be a password.
+        let begin = if first.contains('@') { "..." } else { first };
+        let message = format!("must be [name] or key = value; it begins with \"{begin}\"");
+        return mistake(given.line, message);
     }
     let settings = Setting::in_scope(Scope::Section).map(|it| it.name);
     let mut known: Vec<&str> = KEYS.into_iter().chain(settings).chain(LAST_KEYS).collect();
-    let near = nearest(key, known.iter().copied(), (key.len() / 3).min(2));
+    let plain = given.key.replace([' ', '-'], "").to_lowercase();
+    let near = nearest(&plain, known.iter().copied(), (plain.len() / 3).min(2));
     let near = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
-    let (last, key) = (known.pop().unwrap_or_default(), sanitize(key));
+    let last = known.pop().unwrap_or_default();
     let known = known.join(", ");
-    mistake(line, format!("\"{key}\" is unknown: a key must be {known} or {last}{near}"))
+    mistake(given.line, format!("\"{key}\" is unknown: a key must be {known} or {last}{near}"))
 }
 
 /// The clients that no limit holds.
@@ -343,8 +353,7 @@ fn except(line: u32, value: &str) -> Result<Clients, FileError> {
             return Err(mistake(line, "except: a comment begins with a semicolon"));
         }
         if client.contains('"') {
-            let message =
-                "except: a client cannot have quotes; name one with spaces in a file of clients";
+            let message = "except: quotes must be around the whole value, or nowhere; name a client with spaces in a file of clients";
             return Err(mistake(line, message));
         }
         list.add(line, client, false, Terms::Exempt).map_err(in_except)?;

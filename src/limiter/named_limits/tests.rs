@@ -117,8 +117,8 @@ fn mistake_about_clients_is_told_with_its_line_in_their_file() {
         "4: except: 10.0.0.1/8 has bits beyond its length: write 10.0.0.0/8"
     );
     assert_eq!(mistake(&format!("{one}except = a b a")), "4: except: names a client twice");
-    let no_network = "is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32";
-    for client in ["203.0.113", "203.0.113.0\\24"] {
+    let no_network = "is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32, or quote it in a file of clients if it is another client";
+    for client in ["203.0.113", "192.168.", "10.0", "203.0.113.0\\24"] {
         let shown = sanitize(client);
         assert_eq!(
             mistake(&format!("{one}except = {client}")),
@@ -127,10 +127,27 @@ fn mistake_about_clients_is_told_with_its_line_in_their_file() {
     }
     assert!(
         mistake(&format!("{one}except = \"10.0.0.0/8"))
-            .starts_with("4: except: a client cannot have quotes")
+            .starts_with("4: except: quotes must be around the whole value")
     );
     let alone = "a set with all can have no other key: its limits have them";
     assert_eq!(mistake(&format!("{one}[s]\nall = a\nexcept = 10.0.0.0/8")), format!("5: {alone}"));
+}
+
+#[test]
+fn message_shows_no_password_of_a_misplaced_dsn() {
+    for line in [
+        "storage: redis://user:s3cret@10.0.0.5 =",
+        "storage redis://user:s3cret@10.0.0.5 =",
+        "redis://user:s3cret@10.0.0.5 =",
+        "redis://user:s3cret@10.0.0.5?lease = 1",
+        "s3cret@10.0.0.5 =",
+        "limit = redis://user:s3cret@10.0.0.5",
+        "clients = redis://user:s3cret@10.0.0.5",
+        "on_error = redis://user:s3cret@10.0.0.5",
+    ] {
+        let error = read(&format!("[a]\n{line}\n")).err().unwrap();
+        assert!(error.line == 2 && !error.message.contains("cret"), "{line}: {}", error.message);
+    }
 }
 
 #[test]
@@ -198,10 +215,13 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
         ("[a]", 1, "[a] must have limit and interval, or all"),
         ("[a]\nlimit = 5", 1, "[a] has no interval: it must have limit and interval"),
         ("[a]\ninterval = 5", 1, "[a] has no limit: it must have limit and interval"),
-        ("[a]\nlimit: 5 =", 2, "must be [name] or key = value; it is \"limit: 5\""),
+        ("[a]\nlimit: 5 =", 2, "must be [name] or key = value; it begins with \"limit\""),
         ("[a]\nlimit = 1,000", 2, "limit must be a whole number; it is \"1,000\""),
         ("[a]\ninterval = 5m", 2, "interval must be a number of seconds; it is \"5m\""),
         ("[a]\nrate = 5", 2, "all or first"),
+        ("[a]\ntime zone = UTC", 2, "\"time zone\" is unknown"),
+        ("[a]\nTime-Zone = UTC", 2, "did you mean timezone?"),
+        ("[a]\nLIMIT = 5", 2, "did you mean limit?"),
         (
             "[a]\nlimits = 5",
             2,

@@ -1,11 +1,27 @@
-//! Builds arrays for PHP of values that need no check, on ext-php-rs's `ZendHashTable`. A value that cannot be converted becomes null, and
-//! no caller handles an error.
+//! Builds arrays for PHP of values that need no check, on ext-php-rs's `ZendHashTable`: a value that cannot be converted becomes null, and
+//! no caller handles an error. Reads arrays of PHP whatever the bytes of their keys: ext-php-rs's iterators panic at one that is not UTF-8.
 
 use ext_php_rs::boxed::ZBox;
 use ext_php_rs::convert::IntoZval;
 use ext_php_rs::error::Result;
 use ext_php_rs::flags::DataType;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
+
+/// The keys, as ints or strings, and the values.
+pub fn entries(array: &ZendHashTable) -> impl Iterator<Item = (Zval, &Zval)> {
+    let mut entries = array.iter();
+    std::iter::from_fn(move || entries.next_zval())
+}
+
+/// The values, whatever their keys.
+pub fn values(array: &ZendHashTable) -> impl Iterator<Item = &Zval> {
+    entries(array).map(|(_, value)| value)
+}
+
+/// Whether the keys are 0, 1, 2 and so on.
+pub fn is_list(array: &ZendHashTable) -> bool {
+    (0..).zip(entries(array)).all(|(i, (key, _))| key.long() == Some(i))
+}
 
 /// An array that is being built.
 pub struct PhpArray(ZBox<ZendHashTable>);

@@ -6,7 +6,7 @@
 /** The stores of the simulated fleets: how the page names them, a style for plots, what stops a busy key and many clients. */
 const FLEET_STORES = [
     'redis' => ['Redis', 1],
-    'cluster' => ['Redis Cluster, 6 nodes', 3],
+    'cluster' => ['Redis Cluster, 6 masters', 3],
     'memcached' => ['memcached', 2],
     'mariadb' => ['MariaDB', 4],
 ];
