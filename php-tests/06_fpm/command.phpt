@@ -187,7 +187,7 @@ $ token-bucket limits check /nowhere
 token-bucket: no such file: /nowhere
 [1]
 $ token-bucket limits check LIMITS
-LIMITS: line 2: limit must be a whole number
+LIMITS: line 2: limit must be a whole number; it is "five"
 [1]
 $ token-bucket status --pool=FOLDER/fpm.conf
 limit                         checked       denied   would deny   degraded     exempt
@@ -202,5 +202,5 @@ login_network            login_network:x                          for 11 d 13 h
 table                            used           of    evictions    no room
 shop                                5      524,032            0          0
 
-token_bucket.limits: LIMITS: line 2: limit must be a whole number
+token_bucket.limits: LIMITS: line 2: limit must be a whole number; it is "five"
 [1]

@@ -36,6 +36,8 @@ TokenBucket::per(null, 'search:198.51.100.7', 30, 60)->consume();
 function send(array $messages): void {}
 function send_mail(): void {}
 function captcha_is_solved(): bool { return false; }
+function known_browser(string $user): ?string { return $user; }
+function browsers_storage(): ?string { return 'shm:browsers'; }
 function ask_the_model(string $prompt): object { return (object) ['tokens' => 2]; }
 function handle(object $request): string { return ''; }
 final class MyStorage implements TokenBucketStorage

@@ -38,7 +38,7 @@ foreach (['redis', 'memcached', SQL_SERVER] as $kind) {
 }
 ?>
 --EXPECT--
-1 10 40 80 ms
+1 12 40 80 ms
 redis
 memcached
 MariaDB or MySQL

@@ -39,7 +39,7 @@ ArgumentCountError: TokenBucket\status() expects exactly 0 arguments, 1 given
 ArgumentCountError: TokenBucket\prometheus() expects exactly 0 arguments, 1 given
 ArgumentCountError: TokenBucket\reset_statistics() expects at most 1 argument, 2 given
 TypeError: TokenBucket\reset_statistics(): Argument #1 ($prefix) must be of type ?string, array given
-["token_bucket.limits: FILE: line 2: limit must be a whole number",[]] 0
+["token_bucket.limits: FILE: line 2: limit must be a whole number; it is \"none\"",[]] 0
 [null,["login"]] 1
 []
 [[],[]]
