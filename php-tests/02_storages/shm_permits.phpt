@@ -96,7 +96,7 @@ foreach (['idle' => false, 'busy' => true] as $what => $uses) {
     echo ' ', comes_true(fn (): bool => $limit->getActive() === 0) ? 'free' : 'held', "\n";
 }
 
-// One of 80 holders is killed. A denied call asks about 64, and the next one, of another process, goes on with the others.
+// One of 80 holders is killed. A denied call asks about 64 of them, from a random one on: ten calls miss it once in ten million times.
 [$ours, $theirs] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
 $begin = function () use ($theirs): int {
     $pid = pcntl_fork();
@@ -118,12 +118,12 @@ for ($holders = []; count($holders) < 80; ) {
 }
 foreach ([79, 0, 40, 64, 63] as $nth) {
     $kill($holders[$nth]);
-    for ($calls = 1; ($next = $begin()) && fread($ours, 1) === 'n'; $calls++) {
+    for ($calls = 0; ($next = $begin()) && fread($ours, 1) === 'n'; $calls++) {
         pcntl_waitpid($next, $status);
         $calls < 10 || give_up('never free');
     }
     $holders[$nth] = $next;
-    echo $calls <= 2 ? 'found ' : "found by call $calls ";
+    echo 'found ';
 }
 array_map($kill, $holders);
 echo (new ConcurrencyLimit('shm:many', 'x', 80))->getActive(), "\n";
