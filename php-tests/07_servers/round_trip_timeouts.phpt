@@ -21,17 +21,22 @@ foreach (['redis', 'memcached', SQL_SERVER] as $kind) {
     foreach ($rows as [, $round_trip, $timeout, $connect_timeout]) {
         file_put_contents("$server->folder/round_trip", $round_trip);
         $dsn = str_replace(":$server->port", ":$port", $server->dsn("timeout_ms=$timeout&connect_timeout_ms=$connect_timeout&prefix=$round_trip"));
-        $results = at_once(WORKERS, fn (int $worker): callable => function () use ($dsn, $worker): array {
-            [$degraded, $warning] = [0, null];
-            error_clear_last();
-            for ($call = 0; $call < CALLS; $call++) {
-                $degraded += (int) @TokenBucket::per($dsn, "$worker $call", 1000, 1)->attempt()->isDegraded();
-                $warning ??= error_get_last()['message'] ?? null;
+        // Others use the machine meanwhile, too: time-outs that are too short fail each of three times.
+        for ($try = 1; $try <= 3; $try++) {
+            $results = at_once(WORKERS, fn (int $worker): callable => function () use ($dsn, $worker): array {
+                [$degraded, $warning] = [0, null];
+                error_clear_last();
+                for ($call = 0; $call < CALLS; $call++) {
+                    $degraded += (int) @TokenBucket::per($dsn, "$worker $call", 1000, 1)->attempt()->isDegraded();
+                    $warning ??= error_get_last()['message'] ?? null;
+                }
+                return [$degraded, $warning];
+            });
+            $share = array_sum(array_column($results, 0)) / (WORKERS * CALLS);
+            if ($share <= 0.2) {
+                break;
             }
-            return [$degraded, $warning];
-        });
-        // Others use the machine meanwhile, too.
-        $share = array_sum(array_column($results, 0)) / (WORKERS * CALLS);
+        }
         echo $share <= 0.2 ? '' : "$kind, $round_trip ms: $share degraded: " . implode(', ', array_column($results, 1)) . "\n";
     }
     echo $kind === SQL_SERVER ? 'MariaDB or MySQL' : $kind, "\n";
