@@ -24,7 +24,8 @@ for ($i = 0; $i < 200; $i++) {
     $remove();
     $count(1_100);
 }
-echo $files() - $files_before, ' files, ', $maps() - $maps_before <= 1 ? 'no' : $maps() - $maps_before, " mappings more\n";
+// An allocator maps some memory meanwhile; a leak would be of 200.
+echo $files() - $files_before, ' files, ', $maps() - $maps_before < 20 ? 'no' : $maps() - $maps_before, " mappings more\n";
 
 // Two processes, one call each in turn: each looks after a number of calls of its own.
 $remove();
