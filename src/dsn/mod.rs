@@ -24,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::settings::Overrides;
 pub use address::Address;
 pub use cut::parse_in_ini;
+pub use location::quote_unless_secret;
 pub use sanitize::{printable_path, sanitize};
 pub use schemes::{Target, is_table_name, looks_like_dsn};
 pub use servers::{MysqlTarget, RedisTarget, Secret, Tls, Topology};

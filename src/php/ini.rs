@@ -4,7 +4,7 @@ use super::default_storage::{DIRECTIVE as STORAGE, DefaultStorage, ValueSource};
 use super::engine::versions::{FAILURE, SUCCESS};
 use super::events;
 use super::globals::GLOBALS;
-use crate::dsn::{Dsn, sanitize};
+use crate::dsn::{Dsn, quote_unless_secret, sanitize};
 use crate::settings::{SETTINGS, Scope, Setting};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::IniEntryPermission;
@@ -88,14 +88,13 @@ unsafe extern "C" fn set_setting(
         let setting = unsafe { &*setting.cast_const().cast::<Setting>() };
         GLOBALS.get().set(setting, value).map_err(|what| {
             let name = setting.directive.to_string_lossy();
-            let value = String::from_utf8_lossy(value);
             // A DSN in the wrong directive may have a password.
-            let given = match value.contains('@') {
-                true => "another value".to_owned(),
-                false => format!("\"{}\"", sanitize(&value)),
+            let given = match quote_unless_secret(&String::from_utf8_lossy(value)) {
+                shown if shown.is_empty() => " another value".to_owned(),
+                shown => shown,
             };
             let in_force = value_in_force(setting.default, entry, stage);
-            format!("{name} must be {what}, {given} given; \"{in_force}\" stays in force")
+            format!("{name} must be {what},{given} given; \"{in_force}\" stays in force")
         })
     })
 }
@@ -172,7 +171,8 @@ fn value_in_force(default: &CStr, entry: *mut ffi::zend_ini_entry, stage: c_int)
         Some(value) if stage != STAGE_STARTUP => value.as_bytes(),
         _ => default.to_bytes(),
     };
-    Dsn::redact(&sanitize(&String::from_utf8_lossy(value)))
+    // Cut afterwards: a cut text may have lost the "@" that a password ends at.
+    sanitize(&Dsn::redact(&String::from_utf8_lossy(value)))
 }
 
 /// Prints the value of a directive for phpinfo(), without the passwords in it.

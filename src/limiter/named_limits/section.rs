@@ -6,7 +6,7 @@ use super::limit::{
     WrongNumber,
 };
 use super::mistake::{FileError, mistake};
-use crate::dsn::{parse_in_ini, sanitize};
+use crate::dsn::{parse_in_ini, quote_unless_secret, sanitize};
 use crate::limit::{CalendarUnit, CalendarWindow, LimitError, PermitLimit};
 use crate::limiter::compound::MAX_MEMBERS;
 use crate::settings::{Overrides, Scope, Setting};
@@ -51,13 +51,12 @@ struct Given<'a> {
 
 impl Given<'_> {
     fn wrong(self, must_be: &str) -> FileError {
-        let (key, value) = (self.key, sanitize(self.value));
         // A DSN under another key may have a password.
-        let shown = match value.contains('@') {
-            true => String::new(),
-            false => format!("; it is \"{value}\""),
+        let value = match quote_unless_secret(self.value) {
+            shown if shown.is_empty() => shown,
+            shown => format!("; it is{shown}"),
         };
-        mistake(self.line, format!("{key} must be {must_be}{shown}"))
+        mistake(self.line, format!("{} must be {must_be}{value}", self.key))
     }
 }
 
@@ -327,7 +326,7 @@ fn twice(line: u32, key: &str, first: u32) -> FileError {
 fn unknown(given: Given<'_>) -> FileError {
     let key = sanitize(given.key);
     let first = key.split([' ', ':', '\t']).next().unwrap_or_default();
-    let may_be_dsn = key.contains(['@', '/']);
+    let may_be_dsn = given.key.contains(['@', '/']);
     if may_be_dsn || given.value.is_empty() && first != key {
         // The rest may be a password.
         let begin = if first.contains('@') { "..." } else { first };

@@ -135,12 +135,17 @@ fn mistake_about_clients_is_told_with_its_line_in_their_file() {
 
 #[test]
 fn message_shows_no_password_of_a_misplaced_dsn() {
+    // What a message cuts off tells, too.
+    let dsn = format!("redis://user:s3cret{}@10.0.0.5", "x".repeat(80));
+    let (long_key, long_value) = (format!("storage {dsn} ="), format!("limit = {dsn}"));
     for line in [
         "storage: redis://user:s3cret@10.0.0.5 =",
         "storage redis://user:s3cret@10.0.0.5 =",
         "redis://user:s3cret@10.0.0.5 =",
         "redis://user:s3cret@10.0.0.5?lease = 1",
         "s3cret@10.0.0.5 =",
+        long_key.as_str(),
+        long_value.as_str(),
         "limit = redis://user:s3cret@10.0.0.5",
         "clients = redis://user:s3cret@10.0.0.5",
         "on_error = redis://user:s3cret@10.0.0.5",
