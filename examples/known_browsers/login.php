@@ -1,6 +1,6 @@
 <?php
 /* A login with the three limits of docs/login.md. A browser that its user has logged in with, or has opened a link of unlock.php in, has
- * a limit of its own instead: nobody else can use it up.
+ * a limit of its own instead, which no other browser can use up.
  *
  * Serve it with php-fpm (env[LOGIN_KEY] = ... in the pool, the same on all hosts), or:
  *

@@ -8,8 +8,6 @@ use function TokenBucket\client_network;
 /** A client, or an identifier, as a user writes it on the command line. */
 final class Client
 {
-    private const NETWORK = '~^([\da-fA-F:.]+)/(\d{1,3})$~D';
-
     /**
      * @param string $word       as Text::identifier() shows it; `-` for a line of standard input, which no shell reads
      * @param string $name       of the argument
@@ -50,10 +48,10 @@ final class Client
     /** A limit knows a client by its text alone, so "192.0.2.0/24" is no address in that network. */
     private static function checkNetwork(string $client, bool $is_network): void
     {
-        if (preg_match(self::NETWORK, $client, $match) !== 1 || filter_var($match[1], FILTER_VALIDATE_IP) === false) {
+        [$address, $bits] = self::addressAndBits($client);
+        if ($address === null) {
             return;
         }
-        [, $address, $bits] = $match;
         $most = str_contains($address, ':') ? 128 : 32;
         $network = $bits < 1 || $bits > $most ? $address : client_network($address, min(128, (int) $bits), min(32, (int) $bits));
         if ($client !== $network) {
@@ -68,10 +66,17 @@ final class Client
     /** The call by which an application knows a client as this network; null if client_network() alone makes it, or it is no network. */
     public static function callThatMakes(string $client): ?string
     {
-        if (preg_match(self::NETWORK, $client, $match) !== 1 || filter_var($match[1], FILTER_VALIDATE_IP) === false || client_network($match[1]) === $client) {
+        [$address, $bits] = self::addressAndBits($client);
+        if ($address === null || client_network($address) === $client) {
             return null;
         }
-        [, $address, $bits] = $match;
         return 'client_network($address, ' . (str_contains($address, ':') ? 'ipv6Bits' : 'ipv4Bits') . ": $bits)";
+    }
+
+    /** @return array{?string, string} the two parts of a network in CIDR notation; null if it is none */
+    private static function addressAndBits(string $client): array
+    {
+        $is_network = preg_match('~^([\da-fA-F:.]+)/(\d{1,3})$~D', $client, $match) === 1 && filter_var($match[1], FILTER_VALIDATE_IP) !== false;
+        return $is_network ? [$match[1], $match[2]] : [null, ''];
     }
 }

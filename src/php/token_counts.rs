@@ -50,11 +50,14 @@ pub fn parse(
 
 /// One number for each limit: in their order, or by their names, if these differ.
 fn parse_each(n: u32, array: &ZendHashTable, names: &Names) -> Result<Vec<u64>, Thrown> {
-    let counts: Option<Vec<&Zval>> = match is_list(array) {
-        _ if array.len() != names.len() => None,
-        true => Some(values(array).collect()),
-        false if have_duplicate(names) => None,
-        false => names.iter().map(|name| find(array, name)).collect(),
+    let counts: Option<Vec<&Zval>> = if array.len() != names.len() {
+        None
+    } else if is_list(array) {
+        Some(values(array).collect())
+    } else if have_duplicate(names) {
+        None
+    } else {
+        names.iter().map(|name| find(array, name)).collect()
     };
     match counts {
         Some(counts) => counts.into_iter().map(|count| parse_count(n, count)).collect(),

@@ -31,7 +31,7 @@ function over_admission(): Section
     $others = count($too_many);
     usort($too_many, fn (array $a, array $b): int => (int) strtr($b[2], [',' => '']) <=> (int) strtr($a[2], [',' => '']));
     $names = array_map(fn (array $row) => "$row[1], $row[0]: up to $row[2]", array_slice($too_many, 0, 3));
-    $section->text = "With a limit of {$data['limit']} and {$data['processes']} processes that begin at once, $ours. Of the others, $others accepted too many ([all](benchmarks/tables.md#how-many-calls-are-accepted)); the most:\n\n"
+    $section->text = "With a limit of {$data['limit']} and {$data['processes']} processes that begin at once, $ours. $others of the others accepted too many ([all](benchmarks/tables.md#how-many-calls-are-accepted)); the most:\n\n"
         . implode('', array_map(fn (string $name) => "- $name\n", $names));
     $section->tables = "A limit of {$data['limit']} that does not come back while this runs; {$data['processes']} processes with {$data['tries']} tries each begin at once, as many times as the table says. "
         . "A process that waits for its lock and has not finished after {$data['patience']} s stops there. "

@@ -54,7 +54,7 @@ final class LimitDecision
     /** How long a reservation has to wait, in nanoseconds; 0 if the limit is not enforced. */
     public function wait(): int { return $this->isEnforced ? $this->answer->wait : 0; }
 
-    public function name(): string { return $this->of->limitName(); }
+    public function limitName(): string { return $this->of->limitName(); }
 
     /** Why the limit denies the call. */
     public function problem(): int
@@ -67,7 +67,7 @@ final class LimitDecision
     /** What the fields RateLimit-Policy and RateLimit say of the limit, to calls that leave what its section tells. */
     public function fields(): array
     {
-        $name = '"' . addcslashes(Text::percentEncode($this->name()), '"\\') . '"';
+        $name = '"' . addcslashes(Text::percentEncode($this->limitName()), '"\\') . '"';
         $window = max(1, intdiv($this->limit->window() + Limit::SECOND - 1, Limit::SECOND));
         $leave = $this->of->leave;
         // A window ends less than a microsecond after its interval.
@@ -151,7 +151,7 @@ final class DecisionValue extends Value
 
     private static function names(array $limits): array
     {
-        return array_map(static fn(LimitDecision $limit): string => $limit->name(), array_values($limits));
+        return array_map(static fn(LimitDecision $limit): string => $limit->limitName(), array_values($limits));
     }
 
     private function denying(): array
@@ -354,9 +354,8 @@ final class Decision implements \JsonSerializable
     public function settle(int|array $tokens): ?bool
     {
         // A denied call took nothing, and knows only the limits that were asked.
-        $asked = $this->value(func_num_args(), 1)->asked;
-        $names = $this->isAccepted() ? array_map(static fn(StandIn\LimitDecision $limit): string => $limit->name(), $asked) : null;
-        return $this->value()->settle('settle', StandIn\SetValue::counts($tokens, 1, $names));
+        $limits = $this->isAccepted() ? $this->value(func_num_args(), 1)->asked : null;
+        return $this->value()->settle('settle', StandIn\SetValue::counts($tokens, 1, $limits));
     }
 
     public function refund(): ?bool { return $this->value(func_num_args())->settle('refund', 0); }

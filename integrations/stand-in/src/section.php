@@ -65,7 +65,11 @@ final class Section
             'leave' => [preg_match('/^\+?\d+$/D', $value) && 0 + $value <= 0xffffffff, 'a whole number, 0 or more', (int) $value],
             default => self::setting($line, $key, $value),
         };
-        $isRight || throw new Wrong("$key must be $must" . (str_contains($value, '@') ? '' : '; it is "' . Text::cut($value) . '"'), $line);
+        if (!$isRight) {
+            // A DSN under another key may have a password.
+            $shown = Text::quoteUnlessSecret($value);
+            throw new Wrong("$key must be $must" . ($shown === '' ? '' : "; it is$shown"), $line);
+        }
         isset($this->lines[$key]) && throw new Wrong("$key is set twice: the first time in line {$this->lines[$key]}", $line);
         [$this->lines[$key], $this->values[$key]] = [$line, $parsed];
     }

@@ -102,16 +102,18 @@ final class SetValue extends Value
         return [$value];
     }
 
-    /** The names of its limits, in their order. */
-    public function names(): array { return array_map(static fn(LimiterValue $part): string => $part->limitName(), $this->parts); }
-
-    /** Numbers of tokens for each limit: one number for all, or one for each, in their order or by their names. */
-    public static function counts(int|array $counts, int $argument, ?array $names): array
+    /**
+     * Numbers of tokens for each limit: one number for all, or one for each, in their order or by their names.
+     *
+     * @param array<LimiterValue|LimitDecision>|null $limits null: any array is accepted
+     */
+    public static function counts(int|array $counts, int $argument, ?array $limits): array
     {
         if (!is_array($counts)) {
             return array_fill(0, self::MOST, Thrown::unlessCount($counts, $argument));
         }
-        if ($names !== null) {
+        if ($limits !== null) {
+            $names = array_map(static fn(LimiterValue|LimitDecision $limit): string => $limit->limitName(), $limits);
             $given = $counts;
             $isByName = !array_is_list($given) && array_diff_key(array_flip($names), $given) === [] && $names === array_unique($names);
             $counts = $isByName ? array_map(static fn(string $name): mixed => $given[$name], $names) : $given;
@@ -180,8 +182,8 @@ final class Compound implements Limiter
     private function ask(int $given, string $method, int|array $tokens, int|array $leave = 0): Decision
     {
         $parts = $this->value($given, $method === 'consume' ? 1 : 2)->parts;
-        $costs = StandIn\SetValue::counts($tokens, 1, $this->value()->names());
-        $leaves = StandIn\SetValue::counts($leave, 2, $this->value()->names());
+        $costs = StandIn\SetValue::counts($tokens, 1, $parts);
+        $leaves = StandIn\SetValue::counts($leave, 2, $parts);
         $isPeek = $method === 'peek';
         $asked = $calls = [];
         foreach ($parts as $i => $part) {
@@ -199,7 +201,7 @@ final class Compound implements Limiter
 
     public function refund(int|array $tokens = 1): bool
     {
-        $costs = StandIn\SetValue::counts($tokens, 1, $this->value(func_num_args(), 1)->names());
+        $costs = StandIn\SetValue::counts($tokens, 1, $this->value(func_num_args(), 1)->parts);
         $refunds = $this->value()->changeEach('refund', static fn(int $i): StandIn\Op => new StandIn\Op(StandIn\Op::REFUND, $costs[$i]));
         return array_filter($refunds, static fn(StandIn\LimitDecision $refund): bool => $refund->hasRefunded()) !== [];
     }

@@ -8,6 +8,7 @@ namespace TokenBucket\StandIn;
 final class Settings
 {
     /** The names without `token_bucket.`, and the defaults. */
+    private const SWITCH = '0, 1, off or on';
     private const DEFAULTS = [
         'storage' => 'shm:', 'prefix' => 'tb:', 'on_error' => 'fallback', 'enforce' => '1', 'lease' => '0', 'timeout_ms' => '50',
         'connect_timeout_ms' => '100', 'deny_cache' => '1', 'track_identifiers' => '1', 'warn_of_mistakes' => '1', 'shm_size' => '8M',
@@ -68,10 +69,10 @@ final class Settings
             'storage', 'shm_size' => [true, ''],
             'shm_path' => [$value === '' || Text::isAbsolute($value), 'the absolute path of a directory, or empty'],
             'limits' => [$value === '' || Text::isAbsolute($value), 'the absolute path of a file, or empty'],
-            default => [preg_match('/^(1|on|yes|true|0|off|no|false)$/Di', $value) === 1, '0, 1, off or on'],
+            default => [preg_match('/^(1|on|yes|true|0|off|no|false)$/Di', $value) === 1, self::SWITCH],
         };
         $must = $isRight ? null : $right;
-        $isSwitch = $right === '0, 1, off or on';
+        $isSwitch = $right === self::SWITCH;
         return $isSwitch ? (bool) preg_match('/^(1|on|yes|true)$/Di', $value) : $value;
     }
 }

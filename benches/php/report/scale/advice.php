@@ -56,5 +56,5 @@ function process_section(array $measured, array $one_word): string
         . table(['', ''], $rows, 'lr') . "\n"
         . "- **The floor is the cache line's way between the cores**: what any word in shared memory costs that two cores change in turn.\n"
         . "- **Nothing else is shared**: two processes with a bucket each make $each the decisions of one, under one limit, so its statistics do not share lines either.\n"
-        . '- **What changed nothing**, tried once: 1, 4 or 16 `pause` after a lost swap, and `prefetchw` before the look.' . "\n";
+        . '- **Tried once, without effect**: 1, 4 or 16 `pause` after a lost swap, and `prefetchw` before the look.' . "\n";
 }
