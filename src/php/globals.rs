@@ -13,7 +13,12 @@ use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+#[cfg(not(php_zts))]
+use std::ffi::c_void;
+#[cfg(not(php_zts))]
+use std::ptr;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The worker's globals; in a thread-safe PHP, the thread's.
 pub static GLOBALS: ModuleGlobals<Globals> = ModuleGlobals::new();
@@ -51,10 +56,35 @@ pub struct Globals {
     statistics: RefCell<Option<Rc<Statistics>>>,
 }
 
+/// Whether a process has made its globals, and not ended them.
+static ARE_MADE: AtomicBool = AtomicBool::new(false);
+
 impl ModuleGlobal for Globals {
+    fn ginit(&mut self) {
+        ARE_MADE.store(true, Ordering::Relaxed);
+    }
+
     fn gshutdown(&mut self) {
         self.forget_limiters();
         self.limiters = Limiters::default();
+    }
+}
+
+/// Ends the globals, if they were made. The engine also asks for the end of a module that it has refused to start, as `dl()` does
+/// where functions of the same names are there. A thread-safe PHP does not.
+///
+/// # Safety
+///
+/// `globals` must be those of [`GLOBALS`].
+#[cfg(not(php_zts))]
+pub unsafe extern "C" fn end(globals: *mut c_void) {
+    if ARE_MADE.swap(false, Ordering::Relaxed) {
+        let globals = globals.cast::<Globals>();
+        // SAFETY: they were made, and nothing uses them after this: the engine ends a module after its last request.
+        unsafe {
+            (*globals).gshutdown();
+            ptr::drop_in_place(globals);
+        }
     }
 }
 

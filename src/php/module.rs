@@ -3,7 +3,7 @@
 use super::engine::declare::{self, Method};
 use super::engine::sapi::{unwrap_deactivate, wrap_deactivate};
 use super::engine::versions::{FAILURE, SUCCESS};
-use super::globals::GLOBALS;
+use super::globals::{self, GLOBALS};
 use super::{
     address, client_terms, denials, info, ini, named_limiter, request, statistics, status,
     unknown_directives,
@@ -48,6 +48,10 @@ extern "C" fn get_module() -> *mut ModuleEntry {
             .try_into()
             .expect("a name and a version without NUL bytes");
         entry.functions = declare::table(&FUNCTIONS);
+        #[cfg(not(php_zts))]
+        {
+            entry.globals_dtor = Some(globals::end);
+        }
         (entry, owned)
     })
 }
