@@ -19,7 +19,8 @@ target=$(rustc -vV | sed -n 's/^host: //p')
 folder=$PWD/target/sanitize
 mkdir -p "$folder"
 table=$(mktemp)
-trap 'rm -f "$table"' EXIT
+output=$(mktemp)
+trap 'rm -f "$table" "$output"' EXIT
 trap 'exit 130' INT TERM
 failed=
 
@@ -31,10 +32,10 @@ run() {
     shift
     printf '\n== %s\n' "$name"
     status=0
-    "$@" >"$folder/output" 2>&1 || status=$?
-    cat "$folder/output"
+    "$@" >"$output" 2>&1 || status=$?
+    cat "$output"
     if [ $status = 0 ]; then
-        count=$(grep -aoE '[0-9]+ passed' "$folder/output" | awk '{ sum += $1 } END { if (NR) print ": " sum " tests" }')
+        count=$(grep -aoE '[0-9]+ passed' "$output" | awk '{ sum += $1 } END { if (NR) print ": " sum " tests" }')
         add_row "$name" "passed$count"
     else
         add_row "$name" FAILED
