@@ -6,6 +6,7 @@ PHPUnit's assertEquals() tells decisions, limiters, sets, permits and storages a
 <?php
 require dirname(__DIR__) . '/utils.inc';
 run_apart(__FILE__);
+set_include_path('/usr/share/php');
 require '/usr/share/php/PHPUnit/Autoload.php';
 use PHPUnit\Framework\{Assert, ExpectationFailedException};
 use TokenBucket\{ArrayStorage, CalendarWindow, Compound, ConcurrencyLimit, FirstOf, FixedWindow, RedisStorage, TestClock};
