@@ -28,6 +28,7 @@ thrown(fn () => $decision->settle([1, -2]));
 echo json_encode($decision->settle([1, 2])), ' ', $bucket->peek()->getRemainingTokens(), "\n";
 // A denied call took nothing.
 echo json_encode([$both->attempt(4)->settle([1, 2]), $both->attempt(4)->settle(9)]), "\n";
+thrown(fn () => $both->attempt(4)->settle(1, 2));
 
 $php = new TokenBucket(new MemoryStorage, 'x', 10, 1);
 thrown(fn () => $php->attempt()->settle(1));
@@ -49,4 +50,5 @@ TypeError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must be of type
 ValueError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must contain only numbers of 0 or more
 true 6
 [false,false]
+ArgumentCountError: TokenBucket\Decision::settle() expects exactly 1 argument, 2 given
 LogicException: settle() is not available on a storage written in PHP: TokenBucketStorage has consume() only

@@ -354,8 +354,8 @@ final class Decision implements \JsonSerializable
     public function settle(int|array $tokens): ?bool
     {
         // A denied call took nothing, and knows only the limits that were asked.
-        $limits = $this->isAccepted() ? $this->value(func_num_args(), 1)->asked : null;
-        return $this->value()->settle('settle', StandIn\SetValue::counts($tokens, 1, $limits));
+        $value = $this->value(func_num_args(), 1);
+        return $value->settle('settle', StandIn\SetValue::counts($tokens, 1, $value->isAdmitted() ? $value->asked : null));
     }
 
     public function refund(): ?bool { return $this->value(func_num_args())->settle('refund', 0); }

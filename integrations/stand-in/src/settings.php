@@ -7,8 +7,8 @@ namespace TokenBucket\StandIn;
 /** The directives: of php.ini, where PHP knows them without the extension (get_cfg_var()), or as configure() has set them. */
 final class Settings
 {
-    /** The names without `token_bucket.`, and the defaults. */
     private const SWITCH = '0, 1, off or on';
+    /** The names without `token_bucket.`, and the defaults. */
     private const DEFAULTS = [
         'storage' => 'shm:', 'prefix' => 'tb:', 'on_error' => 'fallback', 'enforce' => '1', 'lease' => '0', 'timeout_ms' => '50',
         'connect_timeout_ms' => '100', 'deny_cache' => '1', 'track_identifiers' => '1', 'warn_of_mistakes' => '1', 'shm_size' => '8M',
