@@ -8,10 +8,9 @@ cd "$(dirname "$0")/.."
 [ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/check.sh
 
 step "Build"
-# The release is optimised as a whole, by one core; the other builds take the others.
-{ scripts/sanitize.sh build && scripts/fuzz.sh build; } >/dev/null &
 make --no-print-directory build
-wait $!
+scripts/sanitize.sh build >/dev/null
+scripts/fuzz.sh build >/dev/null
 
 step "PHP: the release"
 # make test runs all on a build that checks itself; here it is what the optimiser could change.
@@ -19,12 +18,7 @@ scripts/phpt.sh php-tests/01_class php-tests/02_storages php-tests/06_fpm php-te
 
 step "Memory: valgrind, AddressSanitizer and Miri"
 # Miri runs on one core.
-miri=$(mktemp)
-trap 'rm -f "$miri"' EXIT
-scripts/sanitize.sh short miri >"$miri" 2>&1 &
-scripts/sanitize.sh short valgrind asan
-wait $! || { cat "$miri"; exit 1; }
-cat "$miri"
+at_once "scripts/sanitize.sh short valgrind asan" "scripts/sanitize.sh short miri"
 
 step "Fuzzing"
 SEED=1 scripts/fuzz.sh 3

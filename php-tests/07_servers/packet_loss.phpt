@@ -51,11 +51,8 @@ function degraded(Server $server, int $lost): array
 foreach (['redis' => 1, 'memcached' => 2] as $kind => $trips) {
     $server = new Server($kind);
     foreach ([1 => 0.2, 10 => 1, 100 => 5] as $lost => $most) {
-        // A process that loses four packets in a row, one run in thirty, pauses for longer than the others: the best of three runs counts.
-        $try = 0;
-        do {
-            [$share, $warnings] = degraded($server, $lost);
-        } while ($share > $trips * $most && ++$try < 3);
+        // A process that loses four packets in a row, one run in thirty, pauses for longer than the others.
+        [$share, $warnings] = within_three_tries($trips * $most, fn (): array => degraded($server, $lost));
         printf("%s, %.2f %% lost: %s\n", $kind, $lost / 100, $share <= $trips * $most ? 'others go on' : "$share % degraded: $warnings");
     }
 }

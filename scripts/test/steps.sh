@@ -1,5 +1,5 @@
 # The steps of a test run, for scripts to source: step TITLE begins one, end_steps ends the last. At its end each
-# step prints how long it took. at_once SCRIPT... runs scripts at once and prints their output in turn.
+# step prints how long it took. at_once COMMAND... runs commands at once and prints their output in turn.
 
 step_began=
 end_steps() { [ -z "$step_began" ] || printf '(%d s)\n' $(($(date +%s) - step_began)); }
@@ -10,8 +10,10 @@ step() {
 }
 at_once() {
     outputs=$(mktemp -d)
-    for script; do
-        { "$script" >"$outputs/$(basename "$script")" 2>&1 || touch "$outputs/failed"; } &
+    for command; do
+        # Its words are a script and arguments.
+        # shellcheck disable=SC2086
+        { $command >"$outputs/$(basename "$command")" 2>&1 || touch "$outputs/failed"; } &
     done
     wait
     status=0
