@@ -129,8 +129,13 @@ impl SharedMemory {
                 statistics: TableStatistics::in_file(region),
                 lacked_room: Cell::new(false),
             };
-            let busy = || Error::refused("Shared memory: the sliding window is too busy");
-            let decision = hits::decide(&window, *request.op).ok_or_else(busy)?;
+            let undecided = || {
+                Error::refused(match window.lacked_room.get() {
+                    true => "Shared memory: no room for the sliding window; raise token_bucket.shm_size",
+                    false => "Shared memory: the sliding window is too busy",
+                })
+            };
+            let decision = hits::decide(&window, *request.op).ok_or_else(undecided)?;
             Ok(Answer { decision, lacked_room: window.lacked_room.get() })
         })
     }
