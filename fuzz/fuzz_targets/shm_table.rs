@@ -7,6 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::File;
+use token_bucket::error::{ErrorKind, Result as StoreResult};
 use token_bucket::limit::{
     Decision, Hits, Limit, MAX_NOW, MAX_REFILL, Op, Place, SECOND, SlidingWindow, State,
     StoredState, apply,
@@ -76,11 +77,12 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let (key, timeouts) = (key(IDS[id], kind, key_hash), Timeouts::default());
         let request =
             Request { key: &key, limit, op: &op, time: Time::Frozen(now), timeouts: &timeouts };
-        let decide = || shm.decide(&request).expect("the table is open").decision;
+        let decide = || Ok(shm.decide(&request)?.decision);
         let decision = match limit {
             Limit::SlidingWindow(window) => judge_window(window, id, &file, now, op, decide),
-            _ => judge_slot(limit, located(id, kind), &file, now, op, decide),
+            _ => Some(judge_slot(limit, located(id, kind), &file, now, op, decide)),
         };
+        let Some(decision) = decision else { continue };
         // A denied call is accepted at the time that the answer named: at the end of a block, unless it
         // asks for more than the capacity. Another clock may have written the end of a calendar window, which is a
         // little before this one's.
@@ -88,7 +90,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             (decision.is_accepted(), op, decision.retry_at <= MAX_NOW)
             && cost <= limit.capacity()
             && !matches!(limit, Limit::CalendarWindow(_))
-            && !(is_sliding(limit) && may_be_denied_again(limit, id, &file, now))
+            && !(is_sliding(limit) && may_be_denied_again(limit, &decision, id, &file, now))
         {
             now = decision.retry_at;
             let again = shm.decide(&Request { time: Time::Frozen(now), ..request });
@@ -111,10 +113,10 @@ fn judge_slot(
     file: &File,
     now: u64,
     op: Op,
-    decide: impl Fn() -> Decision,
+    decide: impl Fn() -> StoreResult<Decision>,
 ) -> Decision {
     let before = read(file, at).map(Slot);
-    let decision = decide();
+    let decision = decide().expect("the table is open");
     let after = read(file, at).map(Slot);
     let told = format!("{op:?} of {limit:?} at {now}: {decision:?}, {before:x?} {after:x?}");
 
@@ -161,34 +163,50 @@ fn places(id: usize, places: u64) -> Vec<(u64, u64)> {
     (0..places).map(|place| locate_place(hash, place, 0, SETS)).collect()
 }
 
-/// Whether a denied call on a sliding window may be denied again at the time that the answer named: if the window has more
-/// places than the table has sets, so that one evicts another, or if a set has a slot from a future so far that it is not
-/// in use yet.
-fn may_be_denied_again(limit: &Limit, id: usize, file: &File, now: u64) -> bool {
-    let is_far = |word: &u128| Slot(*word).expires_at() > now + 2 * MAX_REFILL;
-    let mut sets = places(id, limit.capacity()).into_iter().map(|(at, _)| read(file, at));
-    limit.capacity() > SETS || sets.any(|words| words.iter().any(is_far))
+/// Whether a denied call on a sliding window may be denied again at the time that the answer named: if there are hits
+/// beside a block; if the window has more places than the table has sets, so that one evicts another; if a set has a slot
+/// from a future so far that it is not in use yet; or if a place is claimed, which only a call that takes it finds.
+fn may_be_denied_again(
+    limit: &Limit,
+    decision: &Decision,
+    id: usize,
+    file: &File,
+    now: u64,
+) -> bool {
+    let is_far = |slot: Slot| slot.expires_at() > now + 2 * MAX_REFILL;
+    let is_unsure = |(at, tag): (u64, u64)| {
+        let mut slots = read(file, at).into_iter().map(Slot);
+        slots.any(|slot| is_far(slot) || slot.is_claim() && slot.tag() == tag)
+    };
+    let mut places = places(id, limit.capacity()).into_iter();
+    decision.is_blocked() || limit.capacity() > SETS || places.any(is_unsure)
 }
 
-/// Makes a call on a sliding window and judges it.
+/// Makes a call on a sliding window and judges it. None if the table has too little room for it.
 fn judge_window(
     window: &SlidingWindow,
     id: usize,
     file: &File,
     now: u64,
     op: Op,
-    decide: impl Fn() -> Decision,
-) -> Decision {
+    decide: impl Fn() -> StoreResult<Decision>,
+) -> Option<Decision> {
     let places = places(id, window.max_hits().into());
     let before = read_all(file);
     let seen = Seen::new(&before, &places, now);
-    let decision = decide();
+    // Places that share a set take each other's room.
+    let has_little_room = !seen.is_clear || u64::from(window.max_hits()) > SETS;
+    let decision = match decide() {
+        Ok(decision) => decision,
+        Err(error) if error.kind() == ErrorKind::Refused && has_little_room => return None,
+        Err(error) => panic!("{error}: {op:?} of {window:?} at {now}, {seen:?}"),
+    };
     let after = read_all(file);
     let now_seen = Seen::new(&after, &places, now);
     let told = format!("{op:?} of {window:?} at {now}: {decision:?}, {seen:?} {now_seen:?}");
 
     let limit = (*window).into();
-    let is_busy = is_busy(&limit, &decision) && !seen.is_clear;
+    let is_busy = is_busy(&limit, &decision) && has_little_room;
     if !is_busy {
         keeps_promises(&limit, op, &decision, false);
     }
@@ -199,9 +217,9 @@ fn judge_window(
     if !is_refund && !matches!(op, Op::Block { .. } | Op::Reset) {
         assert!(others.all(|set| before[set] == after[set]), "{told}");
     }
-    // It corrects a hit from the future.
+    // It corrects a hit from the future, and may commit another process's claim.
     let is_future = |leaves_at: &u64| *leaves_at > now + window.interval();
-    if matches!(op, Op::Peek { .. }) && !seen.hits.iter().any(is_future) {
+    if matches!(op, Op::Peek { .. }) && !seen.is_claimed && !seen.hits.iter().any(is_future) {
         assert!(before == after, "a peek changed the table: {told}");
     }
     // Each hit that is taken has a place of its own.
@@ -224,7 +242,7 @@ fn judge_window(
         };
         assert_eq!(live(expected), live(stored), "{told}");
     }
-    decision
+    Some(decision)
 }
 
 /// What is in the places of a window.
@@ -233,13 +251,16 @@ struct Seen {
     /// When the hits leave.
     hits: Vec<u64>,
     blocked_until: Option<u64>,
+    /// Whether a place is claimed.
+    is_claimed: bool,
     /// Whether the places say all: each is there, or is missing from a set that has room.
     is_clear: bool,
 }
 
 impl Seen {
     fn new(sets: &[[u128; WAYS]], places: &[(u64, u64)], now: u64) -> Self {
-        let mut seen = Self { hits: Vec::new(), blocked_until: None, is_clear: true };
+        let mut seen =
+            Self { hits: Vec::new(), blocked_until: None, is_claimed: false, is_clear: true };
         for (number, (at, tag)) in places.iter().enumerate() {
             let slots = sets[index(*at)].map(Slot);
             let is_in_use =
@@ -255,6 +276,7 @@ impl Seen {
                 Some(state) => seen.hits.push(Place::leaves_at(state)),
                 None => {
                     let is_claimed = slots.iter().any(|slot| slot.tag() == *tag);
+                    seen.is_claimed |= is_claimed;
                     let has_tombstone = slots.iter().any(|slot| slot.tag() == 0 && is_in_use(slot));
                     let is_full = slots.iter().all(is_in_use);
                     seen.is_clear &= !is_claimed && !has_tombstone && !is_full;

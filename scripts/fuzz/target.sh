@@ -19,6 +19,9 @@ printf '%-18s %10s %8s %9s %11s  %s\n' "$target" "$(stat number_of_executed_unit
     "$(stat new_units_added)" "$result"
 if [ $result = FAILED ]; then
     grep -aE '^(thread|.*panicked at|==[0-9]*==|SUMMARY|.*Test unit written)' -A 2 "$log" >&2 || tail -n 20 "$log" >&2
-    echo "To repeat: $FUZZ_PROGRAMS/$target $FUZZ_FOLDER/$target-..." >&2
+    # Where it was: the calls of this project.
+    grep -aE '^ *#[0-9]+ .*(/src/|fuzz_targets/)' "$log" | grep -av '/\.cargo/\|/rustc/' | head -n 15 >&2 || true
+    input=$(sed -n 's/.*Test unit written to //p' "$log" | head -n 1)
+    [ ! -e "$input" ] || echo "To repeat: $FUZZ_PROGRAMS/$target $input, in base64: $(base64 -w 0 "$input")" >&2
     exit 1
 fi
