@@ -165,9 +165,11 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, owes: bool) {
         }
         Limit::SlidingWindow(window) => (window.interval(), 0),
     };
-    // The longest debt, and the longest wait for a reservation.
+    // The longest debt, and the longest wait for a reservation. A clock that goes back leaves the time from which it counts
+    // up to a refill beyond now.
     const LONGEST: u64 = 1 << 57;
-    let furthest = most + grain + if owes { LONGEST } else { 0 };
+    let owed = if owes { LONGEST.saturating_add(most) } else { 0 };
+    let furthest = (most + grain).saturating_add(owed);
     match op {
         Op::Take { cost } | Op::Peek { cost } | Op::Reserve { cost, .. }
             if cost > limit.capacity() =>

@@ -13,15 +13,24 @@ result=passed
 timeout --foreground --kill-after=10 $((seconds + 300)) "$FUZZ_PROGRAMS/$target" "$found" "fuzz/corpus/$target" \
     -seed="${SEED:-0}" -max_total_time="$seconds" -timeout=30 -malloc_limit_mb=32 -rss_limit_mb=1024 -detect_leaks=0 \
     -max_len=2048 -print_final_stats=1 -artifact_prefix="$FUZZ_FOLDER/$target-" >"$log" 2>&1 || result=FAILED
+# A run that takes 30 s stands still with the machine, unless it does so again.
+input=$(sed -n 's/.*Test unit written to //p' "$log" | head -n 1)
+case $input in
+*-timeout-*)
+    if "$FUZZ_PROGRAMS/$target" "$input" -runs=10 -timeout=30 >>"$log" 2>&1; then
+        result="passed, but for 30 s in which one run stood still, and ten repeats did not"
+    fi
+    ;;
+esac
 stat() { sed -n "s/^stat::$1: *//p" "$log"; }
 coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
 printf '%-18s %10s %8s %9s %11s  %s\n' "$target" "$(stat number_of_executed_units)" "$(stat average_exec_per_sec)" "$coverage" \
     "$(stat new_units_added)" "$result"
-if [ $result = FAILED ]; then
-    grep -aE '^(thread|.*panicked at|==[0-9]*==|SUMMARY|.*Test unit written)' -A 2 "$log" >&2 || tail -n 20 "$log" >&2
+[ "$result" != passed ] || exit 0
+{
+    grep -aE '^(thread|.*panicked at|==[0-9]*==|SUMMARY|.*Test unit written)' -A 2 "$log" || tail -n 20 "$log"
     # Where it was: the calls of this project.
-    grep -aE '^ *#[0-9]+ .*(/src/|fuzz_targets/)' "$log" | grep -av '/\.cargo/\|/rustc/' | head -n 15 >&2 || true
-    input=$(sed -n 's/.*Test unit written to //p' "$log" | head -n 1)
-    [ ! -e "$input" ] || echo "To repeat: $FUZZ_PROGRAMS/$target $input, in base64: $(base64 -w 0 "$input")" >&2
-    exit 1
-fi
+    grep -aE '^ *#[0-9]+ .*(/src/|fuzz_targets/)' "$log" | grep -av '/\.cargo/\|/rustc/' | head -n 15
+    [ ! -e "$input" ] || echo "To repeat: $FUZZ_PROGRAMS/$target $input, in base64: $(base64 -w 0 "$input")"
+} >&2
+[ "$result" != FAILED ]
