@@ -20,4 +20,4 @@ try {
 }
 ?>
 --EXPECT--
-Shared memory: no room for the sliding window; raise token_bucket.shm_size
+Shared memory: no room for the hits; raise token_bucket.shm_size

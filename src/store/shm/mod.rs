@@ -131,7 +131,7 @@ impl SharedMemory {
             };
             let undecided = || {
                 Error::refused(match window.lacked_room.get() {
-                    true => "Shared memory: no room for the sliding window; raise token_bucket.shm_size",
+                    true => "Shared memory: no room for the hits; raise token_bucket.shm_size",
                     false => "Shared memory: the sliding window is too busy",
                 })
             };
