@@ -163,9 +163,9 @@ fn places(id: usize, places: u64) -> Vec<(u64, u64)> {
     (0..places).map(|place| locate_place(hash, place, 0, SETS)).collect()
 }
 
-/// Whether a denied call on a sliding window may be denied again at the time that the answer named: if there are hits
-/// beside a block; if the window has more places than the table has sets, so that one evicts another; if a set has a slot
-/// from a future so far that it is not in use yet; or if a place is claimed, which only a call that takes it finds.
+/// Whether a denied call on a sliding window may be denied again at the time that the answer named: if the window has more
+/// places than the table has sets, so that one evicts another; if a set has a slot that outlives the block, or without one
+/// a slot from a future so far that it is not in use yet; or if a place is claimed, which only a call that takes it finds.
 fn may_be_denied_again(
     limit: &Limit,
     decision: &Decision,
@@ -173,13 +173,13 @@ fn may_be_denied_again(
     file: &File,
     now: u64,
 ) -> bool {
-    let is_far = |slot: Slot| slot.expires_at() > now + 2 * MAX_REFILL;
+    let known_until = if decision.is_blocked() { decision.retry_at } else { now + 2 * MAX_REFILL };
     let is_unsure = |(at, tag): (u64, u64)| {
         let mut slots = read(file, at).into_iter().map(Slot);
-        slots.any(|slot| is_far(slot) || slot.is_claim() && slot.tag() == tag)
+        slots.any(|slot| slot.expires_at() > known_until || slot.is_claim() && slot.tag() == tag)
     };
     let mut places = places(id, limit.capacity()).into_iter();
-    decision.is_blocked() || limit.capacity() > SETS || places.any(is_unsure)
+    limit.capacity() > SETS || places.any(is_unsure)
 }
 
 /// Makes a call on a sliding window and judges it. None if the table has too little room for it.

@@ -8,16 +8,20 @@ log=$FUZZ_FOLDER/$target.log
 found=$FUZZ_FOLDER/corpus/$target
 [ -z "${SEED-}" ] || found=$TOKEN_BUCKET_FUZZ/corpus/$target
 mkdir -p "$found" "fuzz/corpus/$target"
-result=passed
 # The start and the end take some time of their own; a target that takes 300 s more hangs.
-timeout --foreground --kill-after=10 $((seconds + 300)) "$FUZZ_PROGRAMS/$target" "$found" "fuzz/corpus/$target" \
-    -seed="${SEED:-0}" -max_total_time="$seconds" -timeout=30 -malloc_limit_mb=32 -rss_limit_mb=1024 -detect_leaks=0 \
-    -max_len=2048 -print_final_stats=1 -artifact_prefix="$FUZZ_FOLDER/$target-" >"$log" 2>&1 || result=FAILED
+fuzz() {
+    timeout --foreground --kill-after=10 $((seconds + 300)) "$FUZZ_PROGRAMS/$target" "$@" -timeout=30 -malloc_limit_mb=32 \
+        -rss_limit_mb=1024 -detect_leaks=0 -artifact_prefix="$FUZZ_FOLDER/$target-" >>"$log" 2>&1
+}
+: >"$log"
+result=passed
+fuzz "$found" "fuzz/corpus/$target" -seed="${SEED:-0}" -max_total_time="$seconds" -max_len=2048 -print_final_stats=1 ||
+    result=FAILED
 # A run that takes 30 s stands still with the machine, unless it does so again.
 input=$(sed -n 's/.*Test unit written to //p' "$log" | head -n 1)
 case $input in
 *-timeout-*)
-    if "$FUZZ_PROGRAMS/$target" "$input" -runs=10 -timeout=30 >>"$log" 2>&1; then
+    if fuzz "$input" -runs=10; then
         result="passed, but for 30 s in which one run stood still, and ten repeats did not"
     fi
     ;;
