@@ -165,11 +165,15 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, owes: bool) {
         }
         Limit::SlidingWindow(window) => (window.interval(), 0),
     };
-    // The longest debt, and the longest wait for a reservation. A clock that goes back leaves the time from which it counts
-    // up to a refill beyond now.
+    // The longest debt, and the longest wait for a reservation.
     const LONGEST: u64 = 1 << 57;
-    let owed = if owes { LONGEST.saturating_add(most) } else { 0 };
-    let furthest = (most + grain).saturating_add(owed);
+    let owed = match (owes, limit) {
+        (false, _) => 0,
+        // A clock that goes back leaves the time from which it counts up to a refill beyond now.
+        (true, Limit::TokenBucket(_)) => LONGEST + most,
+        (true, _) => LONGEST,
+    };
+    let furthest = most + grain + owed;
     match op {
         Op::Take { cost } | Op::Peek { cost } | Op::Reserve { cost, .. }
             if cost > limit.capacity() =>
