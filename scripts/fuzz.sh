@@ -1,11 +1,26 @@
 #!/bin/sh
-# Fuzzes each target for some seconds, as many targets at once as there are cores: from the inputs in fuzz/corpus
-# and those of earlier runs, which target/fuzz keeps. With SEED= it starts from fuzz/corpus alone and repeats a run,
+# Fuzzes each target for some seconds, as many targets at once as there are cores: from the inputs in fuzz/corpus.tar
+# and those of earlier runs, which target/fuzz keeps. With SEED= it starts from fuzz/corpus.tar alone and repeats a run,
 # as far as the time allows.
 # Usage: fuzz.sh SECONDS [TARGET]...
 #        fuzz.sh build                  only builds
+#        fuzz.sh keep TARGET FILE...    adds inputs to fuzz/corpus.tar
 set -eu
 cd "$(dirname "$0")/.."
+
+inputs=target/fuzz/inputs
+rm -rf "$inputs"
+mkdir -p "$inputs"
+tar -xf fuzz/corpus.tar -C "$inputs"
+if [ "$1" = keep ]; then
+    mkdir -p "$inputs/$2"
+    into=$inputs/$2
+    shift 2
+    for file; do cp "$file" "$into/$(sha1sum <"$file" | cut -d ' ' -f 1)"; done
+    # The same bytes for the same inputs.
+    tar --sort=name --owner=0 --group=0 --numeric-owner --mode=a=rX,u+w --mtime=@0 -cf fuzz/corpus.tar -C "$inputs" .
+    exit
+fi
 
 seconds=$1
 shift
@@ -21,7 +36,8 @@ cargo fuzz --version 2>/dev/null | grep -qx "cargo-fuzz $version" || {
 export RUSTC_BOOTSTRAP=1
 FUZZ_FOLDER=target/fuzz
 FUZZ_PROGRAMS=$FUZZ_FOLDER/$(rustc -vV | sed -n 's/^host: //p')/release
-export FUZZ_FOLDER FUZZ_PROGRAMS
+FUZZ_INPUTS=$inputs
+export FUZZ_FOLDER FUZZ_PROGRAMS FUZZ_INPUTS
 mkdir -p "$FUZZ_FOLDER"
 cargo fetch --quiet --locked --manifest-path fuzz/Cargo.toml
 echo "Building"

@@ -232,7 +232,7 @@ fn judge_window(
         assert_eq!(decision, expected, "{told}");
         // What has expired need not be stored, and a hit from the future is corrected by a call that meets it.
         let [expected, stored] = [&state, &now_seen.state()].map(|state| match state {
-            StoredState::Word(State::Blocked { until }) => vec![*until],
+            StoredState::Word(State::Blocked { until, .. }) => vec![*until],
             StoredState::Hits(hits) => hits.as_slice().to_vec(),
             StoredState::Word(_) => Vec::new(),
         });
@@ -250,7 +250,7 @@ fn judge_window(
 struct Seen {
     /// When the hits leave.
     hits: Vec<u64>,
-    blocked_until: Option<u64>,
+    block: Option<State>,
     /// Whether a place is claimed.
     is_claimed: bool,
     /// Whether the places say all: each is there, or is missing from a set that has room.
@@ -259,8 +259,7 @@ struct Seen {
 
 impl Seen {
     fn new(sets: &[[u128; WAYS]], places: &[(u64, u64)], now: u64) -> Self {
-        let mut seen =
-            Self { hits: Vec::new(), blocked_until: None, is_claimed: false, is_clear: true };
+        let mut seen = Self { hits: Vec::new(), block: None, is_claimed: false, is_clear: true };
         for (number, (at, tag)) in places.iter().enumerate() {
             let slots = sets[index(*at)].map(Slot);
             let is_in_use =
@@ -268,8 +267,8 @@ impl Seen {
             let committed = slots.iter().find(|slot| slot.tag() == *tag && !slot.is_claim());
             let state = committed.map(|slot| slot.state());
             match state {
-                Some(State::Blocked { until }) if until > now => match number {
-                    0 => seen.blocked_until = Some(until),
+                Some(block @ State::Blocked { until, .. }) if until > now => match number {
+                    0 => seen.block = Some(block),
                     // A block stands in the first place alone.
                     _ => seen.is_clear = false,
                 },
@@ -287,8 +286,8 @@ impl Seen {
     }
 
     fn state(&self) -> StoredState {
-        match self.blocked_until {
-            Some(until) => State::Blocked { until }.into(),
+        match self.block {
+            Some(block) => block.into(),
             None => StoredState::Hits(Hits::new(self.hits.clone())),
         }
     }

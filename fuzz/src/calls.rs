@@ -110,8 +110,8 @@ pub fn is_busy(limit: &Limit, decision: &Decision) -> bool {
 pub fn may_owe(state: State, now: u64) -> bool {
     match state {
         State::Reserved { .. } => true,
-        // The highest two bits of 24 tell what it owes, beside a time beyond now.
-        State::Emptied { at, reach } => at > now || reach >> 22 & 3 > 0,
+        // The highest eight bits of 30 tell what it owes, beside a time beyond now.
+        State::Emptied { at, reach } => at > now || reach >> 22 > 0,
         _ => false,
     }
 }
@@ -152,7 +152,7 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, owes: bool) {
         _ => assert_eq!(taken, 0, "took tokens without need"),
     }
     let (most, grain) = match limit {
-        Limit::TokenBucket(bucket) => (bucket.refill_time().ceil(), 500),
+        Limit::TokenBucket(bucket) => (bucket.refill_time().ceil(), 1_000),
         Limit::FixedWindow(window) => (window.interval(), 1),
         Limit::CalendarWindow(window) => {
             let [_, second, third] = window.ends();

@@ -126,7 +126,7 @@ pub fn word(u: &mut Unstructured<'_>, tags: &[u64], now: u64) -> Result<u128> {
             let holder = (u.arbitrary::<u32>()? >> 8).max(1);
             return Ok(Slot::held(tag, HeldSlot { ends_at: full_at, holder }).0);
         }
-        6 => State::Blocked { until: full_at },
+        6 => State::Blocked { until: full_at, asked: u.arbitrary()?, number: u.arbitrary()? },
         _ => {
             let part = u64::from(u.arbitrary::<u32>()? >> 2);
             let full_at = Span { ns: full_at, part };
