@@ -15,6 +15,6 @@ start "$php" -d token_bucket.test_clock=1 "$(command -v phpunit)" --no-configura
 status=0
 wait "$started" || status=$?
 
-"$php" tests/summary.php "$work/junit.xml" || status=1
+"$php" ../../scripts/test/phpunit_summary.php laravel "$work/junit.xml" || status=1
 [ $status = 0 ] || cat "$work/phpunit.log"
 exit $status

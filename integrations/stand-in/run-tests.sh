@@ -42,6 +42,34 @@ told "the vectors" $status
 status=0; with_stand_in -d extension=posix $here/tests/kills.php 1000 >"$folder/output" 2>&1 || status=1
 told "1,000 kills" $status
 
+# Does a script of tests/ succeed?
+# Usage: right WHAT FILE [OPTION OF PHP]... -- [ARGUMENT]...
+right() {
+    what=$1 file=$2 status=0
+    shift 2
+    local given=()
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do given+=("$1"); shift; done
+    shift
+    with_stand_in "${given[@]}" "$here/tests/$file" "$@" >"$folder/output" 2>&1 || status=1
+    told "$what" $status
+}
+for version in 1 "1 copy" 2 "2 copy"; do
+    # shellcheck disable=SC2086
+    status=0; same -d token_bucket.limits="$folder/clients/limits.ini" $here/tests/clients.php "$folder/clients" $version || status=1
+    told "50,000 clients, version $version" $status
+done
+right "what is said once" mistakes.php -d token_bucket.warn_of_mistakes=1 -d token_bucket.limits=conf/limits.ini -d log_errors=1 -d error_log="$folder/unasked" --
+right "a lock that is held" held.php --
+right "no locks" no_locks.php --
+for disabled in getmypid,getmyuid,get_current_user,posix_geteuid,php_uname,error_log,ini_get,get_cfg_var,glob,chmod usleep,debug_backtrace,tempnam,fileowner; do
+    right "without $disabled" hosting.php -d disable_functions=$disabled -- "$folder"
+done
+right "without flock, rename" hosting.php -d disable_functions=flock,rename -- "$folder" 'it needs flock(), rename(), which disable_functions'
+right "in open_basedir" hosting.php -d open_basedir="$PWD/$here" -- '' 'open_basedir does not allow it; set token_bucket.shm_path to one that it allows, in php.ini or by'
+mkdir "$folder/preload"
+status=0; $here/tests/preload.sh "$php" "$folder/preload" >"$folder/output" 2>&1 || status=1
+told "opcache.preload" $status
+
 mkdir "$folder/folders"
 status=0; with_stand_in $here/tests/folders.php "$folder/folders" >"$folder/output" 2>&1 || status=1
 told "folders of others" $status

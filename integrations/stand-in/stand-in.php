@@ -6,7 +6,7 @@
 
 declare(strict_types=1);
 
-if (extension_loaded('token_bucket') || function_exists('TokenBucket\limiter')) {
+if (extension_loaded('token_bucket')) {
     return;
 }
 
@@ -27,6 +27,7 @@ spl_autoload_register(static function (string $class): void {
         'decisions' => ['Decision', 'StandIn\LimitDecision', 'StandIn\DecisionValue'],
         'storages' => [
             'SharedMemoryStorage', 'ArrayStorage', 'RedisStorage', 'MemcachedStorage', 'MysqlStorage', 'StandIn\StorageValue', 'StandIn\CarriesStorage',
+            'StandIn\NeedsServer',
         ],
         'php_bucket' => ['Bootstrap', 'StandIn\PhpBucket'],
         'clock' => ['TestClock', 'StandIn\Clock'],
@@ -50,7 +51,7 @@ spl_autoload_register(static function (string $class): void {
         'limit/interval' => ['StandIn\Interval'],
         'limit/gcra' => ['StandIn\Gcra'],
         'limit/emptied' => ['StandIn\Emptied', 'StandIn\Reach'],
-        'limit/reserved' => ['StandIn\Reserved'],
+        'limit/reserved' => ['StandIn\Reserved', 'StandIn\Refills'],
         'limit/window' => ['StandIn\Window', 'StandIn\WindowMoment', 'StandIn\FixedWindow', 'StandIn\CalendarWindow', 'StandIn\Calendar'],
         'limit/sliding_window' => ['StandIn\SlidingWindow', 'StandIn\SlidingMoment'],
     ];
@@ -62,4 +63,10 @@ spl_autoload_register(static function (string $class): void {
         }
     }
 });
-require __DIR__ . '/src/functions.php';
+// Functions that opcache.preload has declared stay, while the autoloader ends with each request.
+if (!function_exists('TokenBucket\limiter')) {
+    require __DIR__ . '/src/functions.php';
+}
+if (!function_exists('ini_get') || ini_get('disable_functions') !== '') {
+    require __DIR__ . '/src/disabled.php';
+}

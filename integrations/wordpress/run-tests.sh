@@ -14,6 +14,7 @@ pids=
 stop() {
     for pid in $pids; do kill -TERM "$pid" 2>/dev/null || true; done
     for pid in $pids; do wait "$pid" 2>/dev/null || true; done
+    ! mountpoint -q "$folder/squatted" || umount "$folder/squatted"
     rm -rf "$folder"
 }
 trap stop EXIT
@@ -50,7 +51,7 @@ start mariadb mariadbd --no-defaults --datadir="$folder/mariadb" --user="$(id -u
 
 # WordPress, with the plugin
 wordpress=$folder/wordpress
-mkdir "$wordpress" "$folder/state" "$folder/shm"
+mkdir "$wordpress" "$folder/state" "$folder/shm" "$folder/squatted"
 (cd /usr/share/wordpress && tar -c --exclude=./wp-content --exclude=./wp-config.php --exclude=./.htaccess .) | tar -x -C "$wordpress"
 mkdir -p "$wordpress/wp-content/plugins" "$wordpress/wp-content/mu-plugins" "$wordpress/wp-content/themes"
 cp -R "$tests/../token-bucket-login-guard" "$wordpress/wp-content/plugins/"
@@ -58,12 +59,12 @@ cp -R "$tests/../token-bucket-login-guard" "$wordpress/wp-content/plugins/"
 cp "$tests/observer.php" "$wordpress/wp-content/mu-plugins/"
 cp "$tests/wp-config.php" "$wordpress/"
 "$php" -n -r 'echo time();' >"$folder/state/clock"
-set -- $("$php" -n -r 'foreach ([1, 2, 3] as $i) { $held[] = $s = stream_socket_server("tcp://127.0.0.1:0"); echo explode(":", stream_socket_get_name($s, false))[1], " "; }') "$@"
-single=127.0.0.1:$1 network=127.0.0.1:$2 without=127.0.0.1:$3
-shift 3
+set -- $("$php" -n -r 'foreach ([1, 2, 3, 4] as $i) { $held[] = $s = stream_socket_server("tcp://127.0.0.1:0"); echo explode(":", stream_socket_get_name($s, false))[1], " "; }') "$@"
+single=127.0.0.1:$1 network=127.0.0.1:$2 without=127.0.0.1:$3 squatted=127.0.0.1:$4
+shift 4
 printf %s "$network" >"$folder/state/network"
 
-# php-fpm twice, with the extension and without. Both have Debian's other extensions.
+# php-fpm with the extension, without it, and with tables in a folder that a test takes away. All have Debian's other extensions.
 mkdir "$folder/conf.d"
 for ini in "/etc/php/$php_version/fpm/conf.d"/*.ini; do
     case $ini in *token_bucket*) ;; *) ln -s "$ini" "$folder/conf.d/" ;; esac
@@ -82,8 +83,9 @@ fpm_start() {
 [ -z "${STAND_IN-}" ] || extension=
 fpm_start with 8 ${extension:+-d extension="$extension"} -d token_bucket.test_clock=1 -d token_bucket.shm_path="$folder/shm"
 fpm_start without 2
+fpm_start squatted 2 ${extension:+-d extension="$extension"} -d token_bucket.test_clock=1 -d token_bucket.shm_path="$folder/squatted"
 
-# nginx: two sites with the extension, one of them a multisite, and one without
+# nginx: two sites with the extension, one of them a multisite, and the first once more on each other php-fpm
 server() {
     cat <<EOF
     server {
@@ -117,6 +119,7 @@ http {
 $(server "$single" with single)
 $(server "$network" with network)
 $(server "$without" without without)
+$(server "$squatted" squatted squatted)
 }
 EOF
 chmod 755 "$folder"
@@ -132,13 +135,14 @@ done
 [ "$(id -u)" != 0 ] || chown -R "$user" "$folder/state" "$folder/shm" "$wordpress"
 await test -S "$folder/with.sock"
 await test -S "$folder/without.sock"
+await test -S "$folder/squatted.sock"
 
 status=0
-TEST_FOLDER="$folder" TEST_SINGLE="$single" TEST_NETWORK="$network" TEST_WITHOUT="$without" \
+TEST_FOLDER="$folder" TEST_SINGLE="$single" TEST_NETWORK="$network" TEST_WITHOUT="$without" TEST_SQUATTED="$squatted" TEST_USER="$user" \
     "$php" "$(command -v phpunit)" --no-configuration --do-not-cache-result --bootstrap "$tests/Site.php" --log-junit "$folder/junit.xml" "$@" "$tests" >"$folder/phpunit.out" 2>&1 &
 # In the background, so that the end of this script ends it, too.
 pids="$! $pids"
 wait $! || status=$?
 [ $status = 0 ] || cat "$folder/phpunit.out"
-"$php" "$tests/summary.php" "$folder/junit.xml" || status=1
+"$php" scripts/test/phpunit_summary.php wordpress "$folder/junit.xml" || status=1
 exit $status

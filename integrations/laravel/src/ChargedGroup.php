@@ -10,8 +10,6 @@ use TokenBucket\Decision;
 /** Limits that were charged with one call. */
 final class ChargedGroup
 {
-    private bool $isRefunded = false;
-
     /** @param mixed $afterCallback the limit's after(), or null */
     public function __construct(public readonly Decision $decision, private mixed $afterCallback)
     {
@@ -21,12 +19,7 @@ final class ChargedGroup
     public function settle(Response $response): void
     {
         if (is_callable($this->afterCallback) && !($this->afterCallback)($response)) {
-            $this->isRefunded = $this->decision->refund() === true;
+            $this->decision->refund();
         }
-    }
-
-    public function remaining(): int
-    {
-        return $this->decision->getRemainingTokens() + ($this->isRefunded ? 1 : 0);
     }
 }

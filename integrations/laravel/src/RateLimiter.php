@@ -239,11 +239,13 @@ class RateLimiter extends LaravelRateLimiter
 
     /**
      * @param string $key
-     * @return int the whole seconds until the window ends, rounded up; 0 if none is open
+     * @return int the whole seconds until the window ends, rounded up; 0 if it has no hits: attempt() may have given back the only one
      */
     public function availableIn($key)
     {
-        return (int) ceil($this->windows->peek($this->cleanRateLimiterKey($key))->getResetAfter());
+        $window = $this->windows->peek($this->cleanRateLimiterKey($key));
+
+        return $window->getRemainingTokens() === Windows::MOST_HITS ? 0 : (int) ceil($window->getResetAfter());
     }
 
     /**

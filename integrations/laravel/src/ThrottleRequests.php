@@ -13,6 +13,8 @@ use Illuminate\Support\Collection;
 use stdClass;
 use Symfony\Component\HttpFoundation\Response;
 
+use function TokenBucket\client_network;
+
 /**
  * Laravel's throttle middleware with one call a request: it takes a hit from each limit, or from none, before the request is
  * handled, instead of asking first and counting then.
@@ -77,14 +79,14 @@ class ThrottleRequests extends LaravelThrottleRequests
         $response = $next($request);
         foreach ($charge->groups as $group) {
             $group->settle($response);
-            $response = $this->addHeaders($response, $group->decision->getLimit(), $group->remaining());
+            $response = $this->addHeaders($response, $group->decision->getLimit(), $group->decision->getRemainingTokens());
         }
 
         return $response;
     }
 
     /**
-     * The client of an unnamed limit, which Laravel hashes.
+     * The client of an unnamed limit, which Laravel hashes: a user, or a network, for a client of IPv6 has as many addresses as it likes.
      *
      * @param Request $request
      * @return string
@@ -101,8 +103,9 @@ class ThrottleRequests extends LaravelThrottleRequests
             return parent::resolveRequestSignature($request);
         }
         $domain = $route->getDomain();
+        $network = client_network((string) $request->ip());
 
-        return $domain === null ? (string) $request->ip() : "$domain|{$request->ip()}";
+        return $domain === null ? $network : "$domain|$network";
     }
 
     /**

@@ -63,4 +63,19 @@ final class OutageTest extends PhpUnitTestCase
         self::assertSame([429, 429, 429, 429, 429, 429, 429], self::statusesAfterKill('closed'));
         self::assertOneWarning('every call is denied');
     }
+
+    public function testAFolderOfTheStoreThatCannotBeOpenedIsAnErrorAndLooksAtNoPassword(): void
+    {
+        $folder = (string) getenv('TB_LARAVEL_APP') . '/taken';
+        foreach (['token_bucket-' . posix_geteuid(), 'token_bucket.' . posix_geteuid() . '.stand-in'] as $name) {
+            mkdir("$folder/$name", 0777, true);
+            chmod("$folder/$name", 0777);
+        }
+        $server = new HttpServer(2, [], ['token_bucket.shm_path' => $folder]);
+        try {
+            self::assertSame(7, (new ParallelClient($server->port))->count(500, '/api', 7, ['X-Client' => 'taken']));
+        } finally {
+            $server->stop();
+        }
+    }
 }

@@ -10,7 +10,9 @@ use Illuminate\Support\Carbon;
 use Illuminate\Support\Facades\RateLimiter;
 use InvalidArgumentException;
 use RuntimeException;
+use Symfony\Component\HttpFoundation\Response;
 use TokenBucket\FixedWindow;
+use TokenBucket\Laravel\ChargedGroup;
 
 final class RateLimiterTest extends TestCase
 {
@@ -87,7 +89,7 @@ final class RateLimiterTest extends TestCase
         RateLimiter::increment('key', 60, 5);
         self::assertTrue((bool) RateLimiter::resetAttempts('key'));
         self::assertSame(0, RateLimiter::attempts('key'));
-        self::assertSame(60, RateLimiter::availableIn('key'));
+        self::assertSame(0, RateLimiter::availableIn('key'), 'Laravel says 60, and lets the client in');
     }
 
     public function testAttemptRunsTheCallbackAsOftenAsTheLimitSays(): void
@@ -126,7 +128,19 @@ final class RateLimiterTest extends TestCase
         } catch (RuntimeException $thrown) {
             self::assertSame('mail server is down', $thrown->getMessage());
         }
-        self::assertSame(0, RateLimiter::attempts('key'));
+        self::assertSame([0, 0], [RateLimiter::attempts('key'), RateLimiter::availableIn('key')]);
+        RateLimiter::hit('key', 60);
+        self::assertSame([1, 60], [RateLimiter::attempts('key'), RateLimiter::availableIn('key')]);
+    }
+
+    public function testAResponseThatDoesNotCountLeavesWhatWasThere(): void
+    {
+        foreach ([6 => false, 5 => true] as $left => $counts) {
+            $window = new FixedWindow('array:', "after:$left", 6, 60);
+            $group = new ChargedGroup($window->attempt(), static fn () => $counts);
+            $group->settle(new Response());
+            self::assertSame([$left, $left], [$group->decision->getRemainingTokens(), $window->peek()->getRemainingTokens()]);
+        }
     }
 
     public function testTimesMayBeDatesAndIntervals(): void

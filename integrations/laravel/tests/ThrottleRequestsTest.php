@@ -109,6 +109,21 @@ final class ThrottleRequestsTest extends TestCase
         $this->get('/none-and-one')->assertStatus(429);
     }
 
+    public function testAClientOfIpv6IsItsNetworkInUnnamedLimitsAndInTheReadmesExample(): void
+    {
+        foreach (['/ten-a-minute' => 10, '/office' => 1] as $path => $limit) {
+            for ($i = 1; $i <= $limit; $i++) {
+                $this->withServerVariables(['REMOTE_ADDR' => sprintf('2001:db8:7:8:%x::%x', $i * 4099, $i)]);
+                $this->get($path)->assertOk();
+            }
+            $this->withServerVariables(['REMOTE_ADDR' => '2001:db8:7:8::ffff']);
+            $this->get($path)->assertStatus(429);
+            $this->withServerVariables(['REMOTE_ADDR' => '2001:db8:7:9::ffff']);
+            $this->get($path)->assertOk();
+        }
+        self::assertSame(10, RateLimiter::attempts('throttle:2001:db8:7:8::/64:' . (self::laravelMajor() < 11 ? '1min' : '60s')));
+    }
+
     public function testClientsOfTheOfficeAreNotLimited(): void
     {
         foreach (['10.1.2.3' => 200, '192.0.2.1' => 429] as $address => $status) {

@@ -77,6 +77,25 @@ final class HttpTest extends TestCase
         self::assertSame(100, $statuses[500] + $statuses[404]);
     }
 
+    public function test_a_store_that_cannot_be_opened_is_an_error_and_looks_at_no_password(): void
+    {
+        $folder = sys_get_temp_dir() . '/token_bucket-psr15-' . bin2hex(random_bytes(6));
+        $names = ['token_bucket-' . posix_geteuid(), 'token_bucket.' . posix_geteuid() . '.stand-in'];
+        mkdir($folder);
+        foreach ($names as $name) {
+            mkdir("$folder/$name");
+            chmod("$folder/$name", 0777);
+        }
+        $server = new Server(['token_bucket.shm_path' => $folder]);
+        try {
+            self::assertSame([500 => 20], $this->statuses($server->send(array_fill(0, 20, ['POST', '/login', 'right']), '192.0.2.6')), $server->log());
+        } finally {
+            $server->stop();
+            array_map(fn (string $name) => rmdir("$folder/$name"), $names);
+            rmdir($folder);
+        }
+    }
+
     /**
      * @param list<array{status: int, fields: array<string, string>, body: string}> $answers
      *

@@ -8,6 +8,7 @@ use Nyholm\Psr7\Factory\Psr17Factory;
 use Nyholm\Psr7\ServerRequest;
 use PHPUnit\Framework\TestCase;
 use Psr\Http\Server\MiddlewareInterface;
+use TokenBucket\Psr15\RateLimitMiddleware;
 
 /** The examples in README.md, as they stand there. */
 final class ReadmeTest extends TestCase
@@ -21,6 +22,17 @@ final class ReadmeTest extends TestCase
         $answer = $middleware->process($this->request('192.0.2.1'), new Page());
         self::assertSame('"api";q=60;w=60', $answer->getHeaderLine('RateLimit-Policy'));
         self::assertSame('"api";r=59;t=1', $answer->getHeaderLine('RateLimit'));
+    }
+
+    public function test_the_line_for_slim_3_limits_a_client_there(): void
+    {
+        preg_match('/In Slim 3: `(.*)`/', (string) file_get_contents(__DIR__ . '/../README.md'), $line);
+        $app = new \Slim\App();
+        $app->get('/', fn () => new \Nyholm\Psr7\Response(200));
+        $middleware = new RateLimitMiddleware(fn (string $client) => \TokenBucket::per('array:', "slim3:$client", 3, 60), new Psr17Factory());
+        eval("$line[1];");
+        $statuses = array_map(fn () => $app->process($this->request('192.0.2.3'), new \Nyholm\Psr7\Response())->getStatusCode(), range(1, 5));
+        self::assertSame([200, 200, 200, 429, 429], $statuses);
     }
 
     public function test_every_other_example_adds_a_middleware(): void

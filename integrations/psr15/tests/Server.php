@@ -18,14 +18,19 @@ final class Server
     /** @var resource */
     private $process;
 
-    public function __construct()
+    /** @param array<string, string> $directives of PHP */
+    public function __construct(array $directives = [])
     {
         $probe = stream_socket_server('tcp://127.0.0.1:0') ?: throw new \RuntimeException('There is no free port');
         $this->address = (string) stream_socket_get_name($probe, false);
         fclose($probe);
         $this->log = (string) tempnam(sys_get_temp_dir(), 'token_bucket-psr15');
         $output = ['file', $this->log, 'a'];
-        $command = [PHP_BINARY, '-d', 'token_bucket.limits=' . __DIR__ . '/limits.ini', '-S', $this->address, __DIR__ . '/app.php'];
+        $command = [PHP_BINARY, '-d', 'token_bucket.limits=' . __DIR__ . '/limits.ini'];
+        foreach ($directives as $name => $value) {
+            array_push($command, '-d', "$name=$value");
+        }
+        array_push($command, '-S', $this->address, __DIR__ . '/app.php');
         $environment = ['PHP_CLI_SERVER_WORKERS' => (string) self::PROCESSES] + getenv();
         $this->process = proc_open($command, [['file', '/dev/null', 'r'], $output, $output], $pipes, null, $environment)
             ?: throw new \RuntimeException('The server cannot be started');

@@ -13,7 +13,7 @@ use TokenBucket\Decision;
 use TokenBucket\Limiter;
 use TokenBucket\Psr15\ClientNetwork;
 use TokenBucket\Psr15\RateLimitMiddleware;
-use TokenBucket\Psr15\Tests\SlimHandler;
+use TokenBucket\Psr15\Slim3Adapter;
 
 require __DIR__ . '/bootstrap.php';
 
@@ -37,10 +37,10 @@ $app->post('/login', function (ServerRequestInterface $request) use ($responses)
     }
     $request->getAttribute(Decision::class)->refund();
     return $responses->createResponse(204);
-})->add(SlimHandler::adapt(new RateLimitMiddleware('login', $responses, $client, showLimits: false)));
+})->add(Slim3Adapter::adapt(new RateLimitMiddleware('login', $responses, $client, showLimits: false)));
 
 $limit = fn (string $client): Limiter => TokenBucket::per(null, "site:$client", 100, 1_000_000);
-$app->add(SlimHandler::adapt(new RateLimitMiddleware(
+$app->add(Slim3Adapter::adapt(new RateLimitMiddleware(
     $limit,
     $responses,
     $client,

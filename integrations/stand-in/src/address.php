@@ -19,7 +19,7 @@ final class Address
     {
         [$address, $bits] = [...explode('/', $text, 2), null];
         // A zone (fe80::1%eth0) is dropped.
-        $address = preg_replace('/%[\w.-]+$/D', '', $address);
+        $address = str_contains($address, '%') ? preg_replace('/%[\w.-]+$/D', '', $address) : $address;
         if (filter_var($address, FILTER_VALIDATE_IP) === false) {
             return null;
         }
@@ -93,22 +93,23 @@ final class Address
     /** The address of the client behind trusted proxies, from the right of X-Forwarded-For to the left. */
     public static function behind(?string $remote, string $forwarded, array $proxies, bool $trustsSocket): string
     {
-        $isProxy = static function (string $text) use ($proxies): bool {
-            $address = self::parse($text);
-            return $address !== null && $address->isIn($proxies);
-        };
         $address = self::withoutPort((string) $remote);
-        // Of the connection alone: an entry of the header may be the client's.
-        $isTrusted = $remote === '' || $remote === 'unix:' ? $trustsSocket : $isProxy($address);
+        $isTrusted = self::isProxy($remote, $proxies, $trustsSocket);
         foreach (array_reverse(explode(',', $forwarded)) as $entry) {
             $entry = trim($entry, " \t\n\r\f");
             if (!$isTrusted || $entry === '') {
                 break;
             }
             $address = self::withoutPort($entry);
-            $isTrusted = $isProxy($address);
+            $isTrusted = self::parse($address)?->isIn($proxies) ?? false;
         }
         return $address;
+    }
+
+    /** Whether the connection is that of a trusted proxy. Only a connection can come by a unix socket: an entry of the header may be the client's. */
+    public static function isProxy(?string $remote, array $proxies, bool $trustsSocket): bool
+    {
+        return $remote === '' || $remote === 'unix:' ? $trustsSocket : self::parse(self::withoutPort((string) $remote))?->isIn($proxies) ?? false;
     }
 
     public function isIn(array $networks): bool

@@ -91,6 +91,7 @@ class TokenBucket implements TokenBucket\Limiter
         $key = $id === null ? null : $this->keyOf(StandIn\Thrown::unlessIdentifier($id, 1));
         $value = $this->value();
         $limiter = $value->limiter('check');
+        $value->unlessItLeaves('check');
         $answer = $limiter->decide($key ?? $value->identifier, $given ?? $value->limit('check'), new StandIn\Op(StandIn\Op::CHECK));
         StandIn\Mistake::warnOfMilliseconds('$window', $window);
         return !($answer === null || $answer->isAccepted || !$limiter->isEnforced);

@@ -4,18 +4,30 @@ declare(strict_types=1);
 
 namespace TokenBucket\StandIn;
 
-/** A list of clients that a limit treats differently, and how it treats each: `except` of a section, or a file of clients. */
+/**
+ * A list of clients that a limit treats differently, and how it treats each: `except` of a section, or a file of clients.
+ *
+ * It is a text of records in the order of their keys, which a long file has a copy of: else each request would parse the file.
+ */
 final class Clients
 {
     private const MOST = 100_000;
+    private const FORM_OF_COPY = "token_bucket clients 1 ";
+    /** A file of so many bytes is read faster than its copy is found. */
+    private const SHORT = 4_096;
+    /** A key; and the line, 0 for exempt, 1 for a number, 2 for a number and an interval, and these. */
+    private const KEY = 16;
+    private const RECORD = self::KEY + 21;
     private const FORM = 'must be client = limit, client = limit / interval, or client = none';
     private const QUOTES = 'a client with spaces, control characters, or what looks like a network needs "quotes"';
 
-    /** @var array<string, array{int, int|null, float|null}> a line, a number (null: exempt), and an interval, by the clients */
-    private array $names = [];
-    /** @var array<int, array<string, array{int, int|null, float|null}>> the same by lengths and bases of networks */
-    private array $networks = [];
-    private int $count = 0;
+    /** @var array<string, string> the records by their keys, until all are there */
+    private array $found = [];
+    private string $records = '';
+    /** @var array<int, true> the lengths of networks, the longest first */
+    private array $lengths = [];
+    /** @var list<array{int, int, float|null}> see extremes() */
+    private array $extremes = [];
     /** The first client that is there twice. */
     private ?Wrong $twice = null;
 
@@ -37,12 +49,25 @@ final class Clients
         }
     }
 
-    /** Reads a file of clients. Empty lines, and those that begin with `;` or `#`, say nothing. */
+    /** Reads a file of clients, or the copy of a long one. The version is '' while the file may be being written. */
+    public static function ofFile(string $path, string $version, callable $read): self
+    {
+        $isCopied = $version !== '' && filesize($path) > self::SHORT;
+        $clients = $isCopied ? Transaction::undisturbed(static fn(): ?self => self::ofCopy($path, $version)) : null;
+        if ($clients === null) {
+            $clients = self::ofText($path, $read());
+            $isCopied && Transaction::undisturbed(static fn() => $clients->write($version));
+        }
+        return $clients;
+    }
+
+    /** Empty lines, and those that begin with `;` or `#`, say nothing. */
     public static function ofText(string $path, string $text): self
     {
         $clients = new self($path);
         foreach (explode("\n", preg_replace('/^\xef\xbb\xbf/', '', $text)) as $i => $line) {
-            $line = preg_replace('/^\s+|\s+$/Du', '', $line) ?? throw new Wrong('must be UTF-8', $i + 1);
+            $line = preg_match('/[\x80-\xff]/', $line) ? preg_replace('/^\s+|\s+$/Du', '', $line) : trim($line, " \t\r\v\f");
+            $line ?? throw new Wrong('must be UTF-8', $i + 1);
             if ($line !== '' && $line[0] !== ';' && $line[0] !== '#') {
                 $clients->add($i + 1, ...self::parse($line, $i + 1));
             }
@@ -53,6 +78,10 @@ final class Clients
     /** A line: the client, whether it stands in quotes, its number and its interval. The last "=" counts: a client may have others. */
     private static function parse(string $line, int $number): array
     {
+        // The usual line, in a third of the time.
+        if (preg_match('/^([!-:<>-~]+)[ \t]*=[ \t]*(\d{1,18})$/D', $line, $parts) && $line[0] !== '"' && !str_contains($parts[1], ';')) {
+            return [$parts[1], false, [(int) $parts[2], null]];
+        }
         $isQuoted = $line[0] === '"';
         // A comment begins after a space.
         $line = $isQuoted ? $line : preg_replace('/^([^ \t]*[ \t][^;]*);.*$/Ds', '$1', $line);
@@ -76,29 +105,94 @@ final class Clients
 
     private function add(int $line, string $client, bool $isQuoted, array $terms): void
     {
-        $shown = Text::cut($client);
-        ++$this->count <= self::MOST || throw new Wrong('must have at most ' . self::MOST . ' clients', $line);
+        count($this->found) < self::MOST || throw new Wrong('must have at most ' . self::MOST . ' clients', $line);
         $network = Address::parse($client);
         if ($network === null) {
             !$isQuoted && self::looksLikeNetwork($client)
-                && throw new Wrong("$shown is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32, or quote it in a file of clients if it is another client", $line);
+                && throw new Wrong(Text::cut($client) . " is not an address or network: write one like 10.0.0.0/8 or 2001:db8::/32, or quote it in a file of clients if it is another client", $line);
             $client !== '' && strlen($client) <= 4096 || throw new Wrong('a client must have 1 to 4096 bytes', $line);
-            $known = &$this->names[$client];
+            $key = self::key($client);
         } else {
             [$bits, $base] = $network->key();
-            $network->isBase() || throw new Wrong("$shown has bits beyond its length: write {$network->network($bits, $bits)}", $line);
-            $known = &$this->networks[$bits][$base];
+            $network->isBase() || throw new Wrong(Text::cut($client) . " has bits beyond its length: write {$network->network($bits, $bits)}", $line);
+            $this->lengths[$bits] = true;
+            $key = self::key($base, $bits);
         }
-        if ($known !== null) {
-            $this->twice ??= new Wrong($known[0] === $line ? 'names a client twice' : "this client is already in line {$known[0]}", $line);
+        if (isset($this->found[$key])) {
+            [$other] = self::terms($this->found[$key]);
+            $this->twice ??= new Wrong($other === $line ? 'names a client twice' : "this client is already in line $other", $line);
         }
-        $known = [$line, ...$terms];
+        [$count, $interval] = $terms;
+        $this->found[$key] = pack('NCJE', $line, $count === null ? 0 : ($interval === null ? 1 : 2), $count ?? 0, $interval ?? 0);
+        if ($count !== null) {
+            [$least, $most] = $this->extremes[(string) $interval] ?? [[$line, $count, $interval], [$line, $count, $interval]];
+            $this->extremes[(string) $interval] = [
+                $count < $least[1] ? [$line, $count, $interval] : $least,
+                $count > $most[1] ? [$line, $count, $interval] : $most,
+            ];
+        }
     }
 
     private function finish(): self
     {
-        krsort($this->networks);
-        return $this->twice === null ? $this : throw $this->twice;
+        $this->twice === null || throw $this->twice;
+        krsort($this->lengths);
+        $this->extremes = array_merge(...array_values($this->extremes));
+        sort($this->extremes);
+        ksort($this->found, SORT_STRING);
+        foreach ($this->found as $key => $terms) {
+            $this->records .= $key . $terms;
+        }
+        $this->found = [];
+        return $this;
+    }
+
+    /** No client can choose a name that has the key of another one. */
+    private static function key(string $client, ?int $bits = null): string
+    {
+        return substr(hash('sha256', ($bits ?? 'name') . "/$client", true), 0, self::KEY);
+    }
+
+    private static function terms(string $record): array
+    {
+        ['line' => $line, 'kind' => $kind, 'count' => $count, 'interval' => $interval] = unpack('Nline/Ckind/Jcount/Einterval', $record);
+        return [$line, $kind === 0 ? null : $count, $kind === 2 ? $interval : null];
+    }
+
+    /** Where the copy of a file is kept; null where the stand-in can keep nothing. */
+    private static function copy(string $path): ?string
+    {
+        try {
+            return FileStore::ownFolder()[0] . '/clients.' . substr(hash('sha256', $path), 0, 32);
+        } catch (\TokenBucket\StorageException) {
+            return null;
+        }
+    }
+
+    /** Writes the copy beside its place, and puts it there as a whole. */
+    private function write(string $version): void
+    {
+        $copy = self::copy($this->path);
+        $new = "$copy." . bin2hex(random_bytes(8));
+        $text = self::FORM_OF_COPY . "$version\n" . serialize([$this->lengths, $this->extremes, strlen($this->records)]) . "\n$this->records";
+        if ($copy !== null && (file_put_contents($new, $text) !== strlen($text) || !rename($new, $copy))) {
+            unlink($new);
+        }
+    }
+
+    private static function ofCopy(string $path, string $version): ?self
+    {
+        $copy = self::copy($path);
+        $text = $copy !== null && file_exists($copy) ? file_get_contents($copy) : '';
+        [$head, $lists, $records] = [...explode("\n", $text, 3), '', ''];
+        $lists = $head === self::FORM_OF_COPY . $version ? unserialize($lists, ['allowed_classes' => false]) : false;
+        // One that the system has not written whole when it stopped is none.
+        if (!is_array($lists) || strlen($records) !== $lists[2]) {
+            return null;
+        }
+        $clients = new self($path);
+        [[$clients->lengths, $clients->extremes], $clients->records] = [$lists, $records];
+        return $clients;
     }
 
     /** Whether a text is probably meant as an address or a network: by its characters and its form, or short, such as 10/8. */
@@ -120,36 +214,36 @@ final class Clients
      */
     public function find(string $client): ?array
     {
-        if (isset($this->names[$client])) {
-            return [PHP_INT_MAX, $this->names[$client]];
+        $terms = $this->look(self::key($client));
+        if ($terms !== null) {
+            return [PHP_INT_MAX, $terms];
         }
-        $network = $this->networks === [] ? null : Address::ofClient($client);
-        foreach ($network === null ? [] : $this->networks as $bits => $listed) {
-            $found = $listed[$network->key($bits)[1] ?? ''] ?? null;
-            if ($found !== null) {
-                return [$bits, $found];
+        $network = $this->lengths === [] ? null : Address::ofClient($client);
+        foreach ($network === null ? [] : $this->lengths as $bits => $any) {
+            $base = $network->key($bits)[1];
+            $terms = $base === null ? null : $this->look(self::key($base, $bits));
+            if ($terms !== null) {
+                return [$bits, $terms];
             }
         }
         return null;
     }
 
-    /** The terms with the smallest and the largest number, for each interval: if a limit can have these numbers, it can have all. */
-    public function extremes(): array
+    /** Searches by halves. */
+    private function look(string $key): ?array
     {
-        [$least, $most] = [[], []];
-        foreach ([$this->names, ...$this->networks] as $listed) {
-            foreach ($listed as $terms) {
-                [$line, $count, $interval] = $terms;
-                if ($count === null) {
-                    continue;
-                }
-                $key = (string) $interval;
-                $least[$key] = min($least[$key] ?? [$count, $line, $interval], [$count, $line, $interval]);
-                $most[$key] = max($most[$key] ?? [$count, -$line, $interval], [$count, -$line, $interval]);
+        [$from, $to] = [0, intdiv(strlen($this->records), self::RECORD)];
+        while ($from < $to) {
+            $middle = intdiv($from + $to, 2);
+            $order = substr_compare($this->records, $key, $middle * self::RECORD, self::KEY);
+            if ($order === 0) {
+                return self::terms(substr($this->records, ($middle * self::RECORD) + self::KEY, self::RECORD - self::KEY));
             }
+            [$from, $to] = $order < 0 ? [$middle + 1, $to] : [$from, $middle];
         }
-        $all = array_map(static fn(array $it): array => [abs($it[1]), $it[0], $it[2]], [...array_values($least), ...array_values($most)]);
-        sort($all);
-        return $all;
+        return null;
     }
+
+    /** The terms with the smallest and the largest number, for each interval: if a limit can have these numbers, it can have all. */
+    public function extremes(): array { return $this->extremes; }
 }

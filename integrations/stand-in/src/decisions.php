@@ -85,11 +85,18 @@ final class LimitDecision
      * `$inForce` are the numbers that are in force for the limit now, if they are known. The time of a token changes with the interval:
      * of the decision's own and of those, the numbers that count against the caller hold.
      */
-    public function settle(int $cost, ?Limit $inForce): bool
+    public function settle(int $cost, ?Limit $inForce, bool $goesOn): bool
     {
         $op = $this->answer->settle($cost);
-        if ($this->answer->taken === 0 || $op->kind === Op::SETTLE && $op->cost === 0) {
-            return $this->answer->taken > 0;
+        $isForNothing = $this->answer->taken === 0;
+        // A call that estimated its cost at nothing is charged what it cost.
+        $isCounted = $goesOn && $this->isAccepted() && !$this->isDegraded && !$this->isExempt && $this->asked->kind !== Op::PEEK && $this->asked->needs() === 0;
+        if ($isForNothing ? $cost === 0 || !$isCounted : $op->kind === Op::SETTLE && $op->cost === 0) {
+            return !$isForNothing;
+        }
+        if ($isForNothing && ($this->limit instanceof FixedWindow || $this->limit instanceof CalendarWindow) && $this->remaining() === $this->capacity()) {
+            // No window was open, so there is none to name.
+            $op = new Op(Op::TAKE_UP_TO, $cost);
         }
         $limit = $this->limit;
         if ($inForce instanceof TokenBucket && $limit instanceof TokenBucket) {
@@ -125,6 +132,10 @@ final class DecisionValue extends Value
     /** The process that made it and may settle it; 0 once it has. */
     private int $settleableBy;
     private int $readyAt;
+    /** Whether the application has asked the decision anything. */
+    public bool $isAsked = false;
+    /** Where the application has made a denied call; null if it is accepted. */
+    private ?string $deniedIn = null;
 
     /**
      * @param list<LimitDecision>      $asked   those that the numbers of the decision are about: all of them were asked to accept the call
@@ -140,7 +151,18 @@ final class DecisionValue extends Value
     /** A decision on these limits. */
     public static function decision(array $asked, ?array $denying = null): \TokenBucket\Decision
     {
-        return self::wrap(\TokenBucket\Decision::class, new self($asked, $denying));
+        $value = new self($asked, $denying);
+        $value->deniedIn = $value->isAdmitted() ? null : Thrown::place();
+        return self::wrap(\TokenBucket\Decision::class, $value);
+    }
+
+    /** Says once that a denied call has gone on: PHP takes the object for true. */
+    public function warnIfUnasked(): void
+    {
+        if (!$this->isAsked && $this->deniedIn !== null && Mistake::claim('unasked decision')) {
+            Mistake::log("a call was denied in $this->deniedIn, but its Decision was never asked. Without the extension a Decision is always true: "
+                . 'write if ($limiter->attempt()->isAccepted())');
+        }
     }
 
     /** What a method of each limit returns. */
@@ -201,6 +223,14 @@ final class DecisionValue extends Value
     /** What is left of that; no more than all, for a test may have frozen the clock or let it run since. */
     public function waitLeft(): int { return min(max(0, $this->readyAt - Clock::now()), $this->wait()); }
 
+    /** Sleeps for what is left. A signal ends one sleep, but not the wait. */
+    public function sleep(): void
+    {
+        while (($left = $this->waitLeft()) > 0) {
+            usleep(max(1, min(intdiv($left, 1_000), 999_999)));
+        }
+    }
+
     /** Why the limits deny the call. */
     public function problem(): int { return max(array_map(static fn(LimitDecision $limit): int => $limit->problem(), $this->denying())); }
 
@@ -208,14 +238,17 @@ final class DecisionValue extends Value
     public function detail(): string
     {
         $seconds = $this->retryAfterSeconds();
-        $in = static fn(int $unit): int => intdiv($seconds + $unit - 1, $unit);
+        $up = static fn(int $unit): int => intdiv($seconds + $unit - 1, $unit);
+        // Of a long time an hour or a day may be much.
+        $inTwo = static fn(string $units, string $part, int $parts, int $rest): string => "Try again in " . intdiv($parts, $rest) . " $units"
+            . ($parts % $rest === 0 ? '' : ' ' . $parts % $rest . " $part" . ($parts % $rest === 1 ? '' : 's')) . '.';
         return match (true) {
             $seconds === null => 'The request is larger than the limit allows at any time.',
             $seconds === 1 => 'Try again in 1 second.',
             $seconds < 120 => "Try again in $seconds seconds.",
-            $seconds < 7_200 => "Try again in {$in(60)} minutes.",
-            $seconds < 172_800 => "Try again in {$in(3_600)} hours.",
-            default => "Try again in {$in(86_400)} days.",
+            $seconds < 7_200 => "Try again in {$up(60)} minutes.",
+            $seconds < 172_800 => $inTwo('hours', 'minute', $up(60), 60),
+            default => $inTwo('days', 'hour', $up(3_600), 24),
         };
     }
 
@@ -228,9 +261,10 @@ final class DecisionValue extends Value
         $inForce = LimitsFile::limitsInUse();
         $isFirst = $this->settleableBy === getmypid();
         $this->settleableBy = 0;
+        $goesOn = array_filter($this->asked, static fn(LimitDecision $limit): bool => !$limit->isAdmitted()) === [];
         $done = [];
         foreach ($isFirst && $this->denying === null ? $this->asked : [] as $i => $limit) {
-            $done[] = $limit->settle(is_array($costs) ? $costs[$i] : $costs, $limit->inForce($inForce));
+            $done[] = $limit->settle(is_array($costs) ? $costs[$i] : $costs, $limit->inForce($inForce), $goesOn);
         }
         return in_array(true, $done, true);
     }
@@ -264,7 +298,7 @@ namespace TokenBucket;
 /** Plain PHP cannot make an object false: as a bool it is true, also where the call is denied. Ask isAccepted(). */
 final class Decision implements \JsonSerializable
 {
-    use StandIn\CarriesValue;
+    use StandIn\CarriesValue { value as private carriedValue; }
     use StandIn\HasNoOtherProperties;
 
     private const PROBLEMS = [
@@ -274,6 +308,15 @@ final class Decision implements \JsonSerializable
     ];
 
     private function __construct() {}
+
+    public function __destruct() { $this->value?->warnIfUnasked(); }
+
+    private function value(int $given = 0, int $most = 0): StandIn\DecisionValue
+    {
+        $value = $this->carriedValue($given, $most);
+        $value->isAsked = true;
+        return $value;
+    }
 
     public function isAccepted(): bool { return $this->value(func_num_args())->isAdmitted(); }
     public function getLimit(): int { return $this->value(func_num_args())->strictest()->capacity(); }
@@ -293,10 +336,7 @@ final class Decision implements \JsonSerializable
             StandIn\Clock::$frozen = min(StandIn\Clock::$frozen + $left, StandIn\Limit::MAX_NOW);
             return $this->isAccepted();
         }
-        while (($left = $this->value()->waitLeft()) > 0) {
-            // A signal ends the sleep, but not the wait.
-            function_exists('usleep') ? \usleep(max(1, min(intdiv($left, 1_000), 1_000_000))) : time_nanosleep(0, min($left, 100_000_000));
-        }
+        $this->value()->sleep();
         return $this->isAccepted();
     }
 

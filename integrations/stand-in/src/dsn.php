@@ -27,7 +27,9 @@ final class Dsn
             self::fail("The storage DSN must begin with a scheme, $known");
         }
         if (!in_array($scheme, self::SCHEMES, true)) {
-            self::fail('Unknown scheme' . Text::quoteUnlessSecret("$scheme:") . ' in the storage DSN' . self::hint($scheme) . ", $known");
+            $meant = strtolower(trim($scheme));
+            $hint = in_array($meant, self::SCHEMES, true) ? " (write \"$meant:\")" : '';
+            self::fail('Unknown scheme' . Text::quoteUnlessSecret("$scheme:") . " in the storage DSN$hint, $known");
         }
         if (!in_array($scheme, ['shm', 'array'], true)) {
             self::fail("The storage \"$scheme:\" needs the extension token_bucket: its stand-in in plain PHP has shm: and array: alone");
@@ -74,21 +76,6 @@ final class Dsn
             $overrides[$name] = $parsed;
         }
         return $overrides;
-    }
-
-    /** What was probably meant by an unknown scheme. */
-    private static function hint(string $scheme): string
-    {
-        $meant = strtolower(trim($scheme));
-        $hint = match (true) {
-            $meant === 'mariadb' => 'mysql: is for MariaDB, too',
-            in_array($meant, ['valkey', 'valkeys'], true) => 'redis: is for Valkey, too',
-            $meant === 'localhost' => 'redis://localhost is a Redis there',
-            $meant === 'unix' => 'the socket of a Redis is redis+unix:///path/to/socket',
-            in_array($meant, self::SCHEMES, true) => "write \"$meant:\"",
-            default => null,
-        };
-        return $hint === null ? '' : " ($hint)";
     }
 
     private static function fail(string $message): never { throw Thrown::configuration($message); }

@@ -4,8 +4,11 @@ declare(strict_types=1);
 
 namespace TokenBucket\StandIn;
 
-/** A call cannot be decided: the disk is full, or this process is in the middle of another call on the same states. */
-final class Doubt extends \Exception {}
+/** A call cannot be decided. The message says why: the disk is full, or another process does not give its lock back. */
+final class Doubt extends \Exception
+{
+    public const INSIDE = 'this process is in the middle of another call on the same states';
+}
 
 /** A mistake in the file of limits, and its line, if it is in one. */
 final class Wrong extends \Exception
@@ -22,7 +25,7 @@ final class LimitError extends \Exception
     public const CAPACITY = 'must be between 1 and 2147483647';
     public const RATE = 'must be finite and greater than 0';
     public const HITS = 'must be between 1 and 16777214';
-    public const SLIDING_HITS = 'must be between 1 and 1024';
+    public const SLIDING_HITS = 'must be between 1 and 1024; a fixed window, a calendar window or a token bucket takes more';
     public const PERMITS = 'must be between 1 and 1024';
     public const INTERVAL = 'must be greater than 0 and at most four years, in seconds';
     public const RATE_TOO_HIGH = 'must be at most 1000000000';

@@ -4,12 +4,16 @@ declare(strict_types=1);
 
 namespace TokenBucket {
 
-    function client_address(array $server, array $trustedProxies = []): string
+    function client_address(array $server, array $trustedProxies = [], string $header = 'X-Forwarded-For'): string
     {
-        func_num_args() > 2 && StandIn\Thrown::tooMany(func_num_args());
+        func_num_args() > 3 && StandIn\Thrown::tooMany(func_num_args());
         $text = static fn(string $key): ?string => is_string($server[$key] ?? null) ? $server[$key] : null;
         $proxies = StandIn\networks($trustedProxies, 'must be a list of strings', 'addresses, networks like 10.0.0.0/8, and "unix:"', true);
+        preg_match('/^(?!forwarded$)[a-z0-9-]+$/Di', $header) === 1
+            || throw StandIn\Thrown::value(3, 'must name a header of addresses, such as X-Real-IP');
         $remote = $text('REMOTE_ADDR');
+        $forwarded = (string) $text('HTTP_' . strtoupper(strtr($header, '-', '_')));
+        $trustsSocket = in_array('unix:', $trustedProxies, true);
         $headers = [
             'HTTP_X_FORWARDED_FOR' => 'X-Forwarded-For', 'HTTP_FORWARDED' => 'Forwarded', 'HTTP_X_REAL_IP' => 'X-Real-IP',
             'HTTP_CF_CONNECTING_IP' => 'CF-Connecting-IP',
@@ -17,8 +21,11 @@ namespace TokenBucket {
         $given = array_filter($headers, static fn(string $key): bool => $text($key) !== null, ARRAY_FILTER_USE_KEY);
         if ($trustedProxies === [] && $given !== []) {
             StandIn\note_forgotten_proxy((string) $remote, (string) key($given), (string) reset($given));
+        } elseif ($forwarded === '' && StandIn\Address::isProxy($remote, $proxies, $trustsSocket)) {
+            $others = array_filter($given, static fn(string $key): bool => $text($key) !== '', ARRAY_FILTER_USE_KEY);
+            $others === [] || StandIn\note_other_header((string) $remote, (string) reset($others), $header);
         }
-        return StandIn\Address::behind($remote, (string) $text('HTTP_X_FORWARDED_FOR'), $proxies, in_array('unix:', $trustedProxies, true));
+        return StandIn\Address::behind($remote, $forwarded, $proxies, $trustsSocket);
     }
 
     function client_network(string $address, int $ipv6Bits = 64, int $ipv4Bits = 32): string
@@ -133,6 +140,16 @@ namespace TokenBucket\StandIn {
      */
     function configure(array $directives): void { Settings::configure($directives); }
 
+    /** @internal what of these functions PHP lacks, '' if it has them all */
+    function disabled(string ...$functions): string
+    {
+        $missing = array_filter($functions, static fn(string $name): bool => !function_exists($name));
+        return $missing === [] ? '' : 'it needs ' . implode('(), ', $missing) . '(), which disable_functions in php.ini disables';
+    }
+
+    /** @internal whether PHP lacks a function, and src/disabled.php has not declared one in its place */
+    function is_missing(string $name): bool { return !function_exists($name) && !function_exists(__NAMESPACE__ . "\\$name"); }
+
     /** @internal the networks in argument 2 */
     function networks(array $list, string $must, string $what, bool $hasSockets): array
     {
@@ -159,6 +176,21 @@ namespace TokenBucket\StandIn {
         $send = $key === 'HTTP_X_FORWARDED_FOR' ? '' : ', and have it send X-Forwarded-For';
         Mistake::log("TokenBucket\\client_address(): REMOTE_ADDR $what, and the request has $header, but no proxy is named, so all clients of "
             . "that proxy count as one. Name it: client_address(\$_SERVER, ['$proxy'])$send");
+    }
+
+    /** @internal says once in the log that a trusted proxy sends another header than the one that is read */
+    function note_other_header(string $remote, string $other, string $header): void
+    {
+        if (!Mistake::claim('forgotten proxy')) {
+            return;
+        }
+        $or = match ($other) {
+            'Forwarded' => '',
+            'X-Forwarded-For' => ', or name no header',
+            default => ", or, if it replaces $other in every request, name that: client_address(\$_SERVER, [...], '$other')",
+        };
+        Mistake::log('TokenBucket\client_address(): the proxy ' . ($remote === '' ? 'unix:' : $remote) . " sends $other and not $header, so all "
+            . "its clients count as one. Have it send $header$or");
     }
 
     /** @internal the section of this name in the file of limits */

@@ -106,8 +106,8 @@ final class Limiter
                 }
                 return [$answers, $changes];
             });
-        } catch (Doubt) {
-            return array_map(static fn(array $call): Answer => self::doubt($call[3]), $calls);
+        } catch (Doubt $doubt) {
+            return array_map(static fn(array $call): Answer => self::undecided($call[3], $doubt), $calls);
         } catch (\TokenBucket\StorageException $e) {
             foreach ($calls as [$limiter]) {
                 $limiter->isEnforced && throw $e;
@@ -117,11 +117,9 @@ final class Limiter
     }
 
     /** The answer to a call that cannot be decided: it is denied, for a second. */
-    private static function doubt(Op $op): Answer
+    private static function undecided(Op $op, Doubt $doubt): Answer
     {
-        if ($op->kind === Op::BLOCK || $op->kind === Op::RESET) {
-            FileStore::fail('Shared memory cannot be written: ' . Transaction::$reason);
-        }
+        $op->kind !== Op::BLOCK && $op->kind !== Op::RESET || FileStore::failToWrite($doubt);
         $now = Clock::now();
         return new Answer(false, $now, $now + Limit::SECOND, $now + Limit::SECOND, Answer::NOTHING);
     }

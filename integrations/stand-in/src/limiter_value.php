@@ -73,13 +73,17 @@ final class LimiterValue extends Value
         return Thrown::logic($message);
     }
 
+    /** Refuses a method that takes tokens that may not be there. */
+    public function unlessItLeaves(string $method): void
+    {
+        $message = "$method() is not available on a limit that leaves tokens (\"leave\" in token_bucket.limits)";
+        $this->leave === 0 || throw Thrown::logic($message);
+    }
+
     /** The operation, if each call leaves tokens. */
     public function leaving(Op $op, int $leave): Op
     {
-        if ($op->kind === Op::RESERVE && $this->leave > 0) {
-            $message = 'reserve() is not available on a limit that leaves tokens ("leave" in token_bucket.limits)';
-            throw Thrown::logic($message);
-        }
+        $op->kind !== Op::RESERVE || $this->unlessItLeaves('reserve');
         // A call that takes nothing leaves as much as there is.
         $leave = $op->asksFor() === 0 ? $leave : max($leave, $this->leave);
         return $leave > 0 ? $op->leaving($leave) : $op;

@@ -141,6 +141,13 @@ final class Thrown
         return isset($call['class']) ? "{$call['class']}::{$call['function']}" : $call['function'];
     }
 
+    /** The file and the line in which the application has called. */
+    public static function place(): string
+    {
+        [$call] = self::trace();
+        return Text::path($call['file'] ?? '') . ':' . ($call['line'] ?? 0);
+    }
+
     private static function reflect(array $call): \ReflectionFunctionAbstract
     {
         ['class' => $class, 'function' => $function] = $call + ['class' => null];

@@ -118,6 +118,10 @@ final class LimitsFile
             return self::$limits;
         }
         if ($path === '') {
+            $given = get_cfg_var('token_bucket.limits');
+            if (is_string($given) && $given !== '' && !Text::isAbsolute($given)) {
+                throw Thrown::configuration('token_bucket.limits must be an absolute path; in php.ini it is ' . Text::path($given));
+            }
             throw Thrown::configuration('token_bucket.limits is empty: set it in php.ini to the path of a file of limits');
         }
         self::$lookAt = microtime(true) + 1;
@@ -145,10 +149,12 @@ final class LimitsFile
     /** Reads the file if it, or one that it names, is another version than the one that was read last. */
     private static function readIfChanged(string $path): ?NamedLimits
     {
+        $disabled = disabled('file_exists', 'stat', 'is_file', 'file_get_contents', 'parse_ini_string');
+        $disabled === '' || throw new Wrong($disabled);
         [$version, $rest] = self::version($path);
         if ($version === '') {
             self::$seen = '';
-            throw new Wrong('No such file or directory');
+            throw new Wrong(self::whyMissing($path));
         }
         if ($version === self::$seen) {
             $rests = [];
@@ -183,8 +189,9 @@ final class LimitsFile
         }
         self::$clients[$path] = [$rest > 0 ? 'not at rest' : $version, null];
         try {
-            $text = $version === '' ? throw new Wrong('No such file or directory') : self::read($path, 8);
-            return self::$clients[$path][1] = Clients::ofText($path, $text);
+            $version !== '' || throw new Wrong(self::whyMissing($path));
+            $read = static fn(): string => self::read($path, 8);
+            return self::$clients[$path][1] = Clients::ofFile($path, $rest > 0 ? '' : $version, $read);
         } catch (Wrong $wrong) {
             throw new Wrong(Text::path($path) . ": {$wrong->getMessage()}");
         }
@@ -197,13 +204,21 @@ final class LimitsFile
     private static function version(string $path): array
     {
         clearstatcache(true, $path);
-        $found = file_exists($path) ? @stat($path) : false;
+        $found = @file_exists($path) ? @stat($path) : false;
         if ($found === false) {
             return ['', 0];
         }
         $rest = max($found['mtime'], $found['ctime']) + 1 + self::REST - microtime(true);
         $version = implode(' ', [$found['dev'], $found['ino'], $found['size'], $found['mtime'], $found['ctime']]);
         return [$version, $rest <= 1 + self::REST ? max(0, $rest) : 0];
+    }
+
+    /** PHP says nothing of a file that is not there. */
+    private static function whyMissing(string $path): string
+    {
+        error_clear_last();
+        $isThere = @file_exists($path);
+        return $isThere || error_get_last() === null ? 'No such file or directory' : 'open_basedir does not allow it';
     }
 
     private static function read(string $path, int $mebibytes): string

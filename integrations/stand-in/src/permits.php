@@ -94,14 +94,11 @@ final class PermitsValue extends Value
             flock($file, LOCK_UN);
             fclose($file);
         }
-        try {
-            $this->ask(null, static function (array &$held, int $now, object $shelf) use ($id): void {
-                unset($held[$id]);
-                $shelf->forget($id);
-            });
-        } catch (Doubt) {
-            // The next call that finds all permits taken looks at the files.
-        }
+        // Where the list cannot be changed, the next call that finds all permits taken looks at the files.
+        $this->ask(false, static function (array &$held, int $now, object $shelf) use ($id): void {
+            unset($held[$id]);
+            $shelf->forget($id);
+        });
     }
 
     /** Those that are held without the permits of processes that have ended. */
@@ -125,19 +122,28 @@ final class PermitsValue extends Value
         try {
             return Transaction::run([$place], static function (array $texts, int $now, array $shelves) use ($decide): array {
                 $permits = array_filter(explode(' ', $texts[0]));
-                $before = array_column(array_map(static fn(string $permit): array => explode('=', $permit), $permits), 1, 0);
-                // Those whose lifetime has ended, or was set by a clock that went back, are free.
-                $isHeld = static fn(string $end): bool => (int) $end > $now && (int) $end <= $now + (2 * Limit::MAX_REFILL);
-                $held = array_map('intval', array_filter($before, $isHeld));
+                $permits = array_map(static fn(string $permit): array => explode('=', $permit), $permits);
+                [$before, $lifetimes] = [array_column($permits, 1, 0), array_column($permits, 2, 0)];
+                // Those whose lifetime has ended are free. One that ends further off than it is long begins now: a clock went back.
+                $held = [];
+                foreach ($before as $id => $end) {
+                    $end = min((int) $end, $now + (int) $lifetimes[$id]);
+                    $held += $end > $now ? [$id => $end] : [];
+                }
+                $found = $held;
                 array_map($shelves[0]->forget(...), array_keys(array_diff_key($before, $held)));
                 $result = $decide($held, $now, $shelves[0]);
-                $after = implode(' ', array_map(static fn(string $id, int $end): string => "$id=$end", array_keys($held), $held));
+                $text = static function (string $id, int $end) use ($found, $lifetimes, $now): string {
+                    $lifetime = ($found[$id] ?? null) === $end ? $lifetimes[$id] : $end - $now;
+                    return "$id=$end=$lifetime";
+                };
+                $after = implode(' ', array_map($text, array_keys($held), $held));
                 return [$result, [$after === $texts[0] ? null : [$after, $held === [] ? 0 : max($held)]]];
             });
         } catch (\TokenBucket\StorageException $e) {
             return $this->limiter->isEnforced ? throw $e : $other;
         } catch (Doubt $doubt) {
-            return $other === null ? throw $doubt : ($other === true ? false : $other);
+            return $other === null ? FileStore::failToWrite($doubt) : ($other === true ? false : $other);
         }
     }
 }

@@ -38,11 +38,15 @@ final class SetValue extends Value
 {
     private const MOST = 16;
 
-    /** The position of the limiter that a FirstOf has charged last. */
-    public ?int $charged = null;
+    /** @var \WeakMap<object, int> the position of the limiter that a FirstOf has charged last, in each fiber; outside by this object */
+    public \WeakMap $charged;
 
     /** @param list<LimiterValue> $parts */
-    public function __construct(public array $parts) { parent::__construct(); }
+    public function __construct(public array $parts)
+    {
+        parent::__construct();
+        $this->charged = new \WeakMap;
+    }
 
     public function shown(): array
     {
@@ -230,7 +234,7 @@ final class FirstOf implements Limiter
         foreach ($value->parts as $i => $part) {
             $each[$i] = $part->decide($method, $op, $leave);
             if ($each[$i]->isAccepted() && !$each[$i]->isDegraded) {
-                $value->charged = $each[$i]->isCharged() ? $i : $value->charged;
+                $each[$i]->isCharged() && $value->charged[\Fiber::getCurrent() ?? $value] = $i;
                 return StandIn\DecisionValue::decision([$each[$i]]);
             }
         }
@@ -248,6 +252,7 @@ final class FirstOf implements Limiter
     {
         StandIn\Thrown::unlessCount($tokens);
         $value = $this->value(func_num_args(), 1);
-        return $value->charged !== null && $value->parts[$value->charged]->decide('refund', new StandIn\Op(StandIn\Op::REFUND, $tokens))->hasRefunded();
+        $charged = $value->charged[\Fiber::getCurrent() ?? $value] ?? null;
+        return $charged !== null && $value->parts[$charged]->decide('refund', new StandIn\Op(StandIn\Op::REFUND, $tokens))->hasRefunded();
     }
 }

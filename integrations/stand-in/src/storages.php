@@ -7,10 +7,10 @@ namespace TokenBucket\StandIn;
 /** What a storage object carries. */
 final class StorageValue extends Value
 {
-    /** The size of a full bucket in nanoseconds, while a consume() runs its bootstrap closure. */
-    public ?int $bootstrapping = null;
-    /** Whether bootstrap() has started the bucket; null if it was not called. */
-    public ?bool $hasStarted = null;
+    /** @var array<int, int> the size of a full bucket in nanoseconds, while a consume() runs its bootstrap closure; by the fiber's id */
+    public array $bootstrapping = [];
+    /** @var array<int, bool> whether bootstrap() has started the bucket, if it was called */
+    public array $hasStarted = [];
 
     public function __construct(public Limiter $limiter, private string $dsn) { parent::__construct(); }
     public function shown(): array { return ['dsn' => $this->dsn]; }
@@ -34,20 +34,27 @@ trait CarriesStorage
         $this->value = new StorageValue($limiter, $dsn);
     }
 
-    public function prepare(): void { Transaction::run([[$this->value()->limiter->store, '']], static fn(): array => [null, []]); }
+    public function prepare(): void
+    {
+        try {
+            Transaction::run([[$this->value()->limiter->store, '']], static fn(): array => [null, []]);
+        } catch (Doubt $doubt) {
+            FileStore::failToWrite($doubt);
+        }
+    }
 
     public function bootstrap($identifier, $microtime): void
     {
         $identifier = Thrown::unlessIdentifier($identifier, 1);
         $microtime = self::number($microtime, 2);
-        $full = $this->value()->bootstrapping ?? throw Thrown::logic(
+        $full = $this->value()->bootstrapping[self::fiber()] ?? throw Thrown::logic(
             'bootstrap() must be called by the closure that was passed to consume(); a bucket without a record is full',
         );
         // The record is told the time of day, also where a test's clock is frozen.
         $missing = (int) min(max($full - Limit::nearest((microtime(true) - $microtime) * 1e9), 0), $full);
         $limit = TokenBucket::perNanosecond($full);
         $answer = $this->value()->limiter->decide($identifier, $limit, new Op(Op::START, time: $missing));
-        $this->value()->hasStarted = $answer?->isAccepted;
+        $this->value()->hasStarted[self::fiber()] = $answer?->isAccepted;
     }
 
     public function consume($identifier, $microtime, $full_microtime, $bootstrap_closure): bool
@@ -65,13 +72,14 @@ trait CarriesStorage
         $decide = static fn(Op $op) => $value->limiter->decide($identifier, $limit, $op);
         if ($bootstrap_closure !== null && $decide(new Op(Op::PEEK))?->resetAfter() === 0.0) {
             is_callable($bootstrap_closure) || throw Thrown::value(4, 'must be a callable or null');
-            [$outer, $outerStarted] = [$value->bootstrapping, $value->hasStarted];
-            [$value->bootstrapping, $value->hasStarted] = [$full, null];
+            $fiber = self::fiber();
+            [$outer, $outerStarted] = [$value->bootstrapping[$fiber] ?? null, $value->hasStarted[$fiber] ?? null];
+            [$value->bootstrapping[$fiber], $value->hasStarted[$fiber]] = [$full, null];
             try {
                 $result = (bool) $bootstrap_closure();
-                $hasStarted = $value->hasStarted;
+                $hasStarted = $value->hasStarted[$fiber];
             } finally {
-                [$value->bootstrapping, $value->hasStarted] = [$outer, $outerStarted];
+                [$value->bootstrapping[$fiber], $value->hasStarted[$fiber]] = [$outer, $outerStarted];
             }
             // Another process may have started the bucket meanwhile. Then this call takes from it, as below.
             if ($hasStarted !== false) {
@@ -80,6 +88,13 @@ trait CarriesStorage
         }
         $answer = $decide(Op::take($cost));
         return $answer === null || $answer->isAccepted || !$value->limiter->isEnforced;
+    }
+
+    /** The id of the fiber that runs; 0 outside fibers. */
+    private static function fiber(): int
+    {
+        $fiber = \Fiber::getCurrent();
+        return $fiber === null ? 0 : spl_object_id($fiber);
     }
 
     private static function nanoseconds(mixed $seconds, int $argument): float
@@ -96,6 +111,14 @@ trait CarriesStorage
         $must = 'must be of type float, ' . get_debug_type($value) . ' given';
         return $isNumber ? (float) $value : throw Thrown::value($argument, $must, \TypeError::class);
     }
+}
+
+/** For stores on servers, which the stand-in has not: each DSN is refused. */
+trait NeedsServer
+{
+    use CarriesStorage;
+
+    public function __construct(#[\SensitiveParameter] string $dsn) { $this->make($dsn, func_num_args()); }
 }
 
 namespace TokenBucket;
@@ -122,30 +145,24 @@ final class ArrayStorage implements \TokenBucketStorage
 
 final class RedisStorage implements \TokenBucketStorage
 {
-    use StandIn\CarriesStorage;
+    use StandIn\NeedsServer;
 
     private const SCHEME = 'redis';
     private const BEGINS_WITH = '"redis:" or "rediss:"';
-
-    public function __construct(#[\SensitiveParameter] string $dsn) { $this->make($dsn, func_num_args()); }
 }
 
 final class MemcachedStorage implements \TokenBucketStorage
 {
-    use StandIn\CarriesStorage;
+    use StandIn\NeedsServer;
 
     private const SCHEME = 'memcached';
     private const BEGINS_WITH = '"memcached:"';
-
-    public function __construct(#[\SensitiveParameter] string $dsn) { $this->make($dsn, func_num_args()); }
 }
 
 final class MysqlStorage implements \TokenBucketStorage
 {
-    use StandIn\CarriesStorage;
+    use StandIn\NeedsServer;
 
     private const SCHEME = 'mysql';
     private const BEGINS_WITH = '"mysql:"';
-
-    public function __construct(#[\SensitiveParameter] string $dsn) { $this->make($dsn, func_num_args()); }
 }

@@ -16,7 +16,7 @@ final class ArrayStore
 
     public function shelf(string $key): self { return $this; }
     public function name(): string { return spl_object_hash($this); }
-    public function open(): void { $this->isOpen = $this->isOpen ? throw new Doubt() : true; }
+    public function open(int $deadline): void { $this->isOpen = $this->isOpen ? throw new Doubt(Doubt::INSIDE) : true; }
     public function close(): void { $this->isOpen = false; }
     public function find(string $key): string { return $this->states[$key][0] ?? ''; }
     public function put(string $key, string $state, int $expiresAt): void { $this->states[$key] = [$state, $expiresAt]; }
@@ -44,11 +44,16 @@ final class FileStore
     /** @var array<string, FileShelf> those that this process has used, by their first two letters */
     private array $shelves = [];
     private string $folder = '';
+    private const NEEDS = ['fopen', 'flock', 'fstat', 'lstat', 'mkdir', 'rename', 'unlink', 'file_get_contents', 'file_put_contents'];
 
     public function __construct(private string $name) {}
 
     public function shelf(string $key): FileShelf
     {
+        if (Clock::$frozen !== null && Settings::get('shm_path') === '' && Mistake::claim('frozen clock')) {
+            Mistake::log('a frozen TokenBucket\TestClock limits by files that outlive the test: the next run finds its tokens used. '
+                . "Tests need array:, as by TokenBucket\StandIn\configure(['storage' => 'array:']), or a token_bucket.shm_path of their own");
+        }
         $part = substr(self::hash($key), 0, 2);
         return $this->shelves[$part] ??= new FileShelf($this, $part);
     }
@@ -60,40 +65,71 @@ final class FileStore
     public function folder(bool $again = false): string
     {
         if ($again || $this->folder === '') {
-            $base = Settings::get('shm_path');
-            // In memory, and empty after a boot, where there is such a folder.
-            $base = $base !== '' ? $base : (is_dir('/dev/shm') && is_writable('/dev/shm') ? '/dev/shm' : sys_get_temp_dir());
-            if (!is_dir($base)) {
-                self::fail("Cannot open the directory $base for shared memory: No such file or directory; "
-                    . 'set token_bucket.shm_path to one that exists');
-            }
-            $user = self::user();
-            $own = self::folderOf("$base/token_bucket.$user.stand-in", $user);
+            [$own, $user] = self::ownFolder();
             $this->folder = self::folderOf("$own/$this->name", $user);
         }
         return $this->folder;
     }
 
+    /** The folder of this user below token_bucket.shm_path, and the user. */
+    public static function ownFolder(): array
+    {
+        $disabled = disabled(...self::NEEDS);
+        $disabled === '' || self::fail("Cannot use shared memory: $disabled");
+        $base = Settings::get('shm_path');
+        // In memory, and empty after a boot, where there is such a folder.
+        $base = $base !== '' ? $base : (is_dir('/dev/shm') && is_writable('/dev/shm') ? '/dev/shm' : sys_get_temp_dir());
+        Transaction::$reason = '';
+        if (!is_dir($base)) {
+            $reason = Transaction::$reason ?: 'No such file or directory';
+            $which = Transaction::$reason === '' ? 'exists' : 'it allows, in php.ini or by TokenBucket\StandIn\configure()';
+            self::fail("Cannot open the directory $base for shared memory: $reason; set token_bucket.shm_path to one that $which");
+        }
+        $user = self::user($base);
+        self::expectBaseOf($base, $user);
+        return [self::folderOf("$base/token_bucket.$user.stand-in", $user), $user];
+    }
+
     /** The user of this process: the owner of what it makes. */
-    private static function user(): int
+    private static function user(string $base): int
     {
         if (function_exists('posix_geteuid')) {
             return posix_geteuid();
         }
-        $file = tempnam(sys_get_temp_dir(), 'tb');
-        $user = $file === false ? false : fileowner($file);
-        $file === false || unlink($file);
-        return $user === false ? getmyuid() : $user;
+        $path = "$base/token_bucket." . bin2hex(random_bytes(8));
+        $file = fopen($path, 'xe');
+        $file !== false || self::fail("Cannot make shared memory in $base: " . Transaction::$reason);
+        $user = fstat($file)['uid'];
+        fclose($file);
+        unlink($path);
+        return $user;
+    }
+
+    /** Fails if other users can replace what is in the folder. */
+    private static function expectBaseOf(string $base, int $user): void
+    {
+        // On Windows, and in WebAssembly, there are no other users.
+        if (DIRECTORY_SEPARATOR !== '/' || function_exists('php_uname') && php_uname('s') === 'Emscripten') {
+            return;
+        }
+        clearstatcache(true, $base);
+        $found = new \SplFileInfo($base);
+        [$mode, $owner] = [$found->getPerms(), $found->getOwner()];
+        ($mode & 0022) === 0 || ($mode & 01000) !== 0
+            || self::fail("Cannot open the directory $base for shared memory: other users may write to it; chmod go-w, or +t if they need to");
+        in_array($owner, [0, $user], true) || self::fail("Cannot open the directory $base for shared memory: it belongs to user $owner, who "
+            . "may replace what is in it; set token_bucket.shm_path to a directory of root's or of user $user's own");
     }
 
     /** Makes a folder, which must belong to this user and be closed to others. */
     private static function folderOf(string $path, int $user): string
     {
         $isNew = mkdir($path, 0700);
+        $reason = Transaction::$reason;
         clearstatcache(true, $path);
         $found = lstat($path);
         if ($found === false) {
-            self::fail("Cannot make shared memory $path: " . Transaction::$reason);
+            self::fail("Cannot make shared memory $path: $reason");
         }
         if (($found['mode'] & 0170000) !== 0040000) {
             self::fail("Shared memory $path is not a directory; remove it");
@@ -115,6 +151,7 @@ final class FileStore
         return $path;
     }
 
+    public static function failToWrite(Doubt $doubt): never { self::fail("Shared memory cannot be written: {$doubt->getMessage()}"); }
     public static function fail(string $message): never { throw Thrown::at(new \TokenBucket\StorageException(Text::path($message))); }
 }
 
@@ -126,7 +163,7 @@ final class FileStore
  */
 final class FileShelf
 {
-    private const FORM = 'token_bucket 1 ';
+    private const FORM = 'token_bucket 2 ';
     private const SWEEP_AT = 4_096;
 
     private string $path = '';
@@ -140,11 +177,11 @@ final class FileShelf
     /** Names the shelf among all: in the order of the names a call opens them, so that no two calls wait for each other. */
     public function name(): string { return $this->store->folder() . "/$this->part"; }
 
-    /** Waits until no other process has the shelf open, and reads it. */
-    public function open(): void
+    /** Waits until no other process has the shelf open, but not beyond the deadline, and reads it. */
+    public function open(int $deadline): void
     {
         if ($this->lock !== null) {
-            throw new Doubt();
+            throw new Doubt(Doubt::INSIDE);
         }
         // Not kept open: a child that inherits the lock would keep it for its parent.
         $this->path = $this->name();
@@ -153,9 +190,10 @@ final class FileShelf
             $this->path = $this->store->folder(true) . "/$this->part";
             $lock = fopen("$this->path.lock", 'ce');
         }
-        if ($lock === false || !$this->waitFor($lock)) {
-            FileStore::fail("Cannot lock shared memory $this->path.lock: " . Transaction::$reason);
+        if ($lock === false) {
+            FileStore::fail("Cannot open shared memory $this->path.lock: " . Transaction::$reason);
         }
+        $this->waitFor($lock, $deadline);
         $this->lock = $lock;
         $text = file_exists($this->path) ? file_get_contents($this->path) : '';
         if ($text === false) {
@@ -167,15 +205,21 @@ final class FileShelf
         $this->sweepAt = $isWhole ? (int) substr($text, strlen(self::FORM), 20) : self::SWEEP_AT;
     }
 
-    /** Signals end the wait; then it begins again. */
-    private function waitFor($lock): bool
+    /** Not by a blocking flock(), which has no deadline: a process that was stopped would stop all others. */
+    private function waitFor($lock, int $deadline): void
     {
-        for ($times = 0; $times < 100; $times++) {
-            if (flock($lock, LOCK_EX)) {
-                return true;
+        for ($pause = 50; !flock($lock, LOCK_EX | LOCK_NB, $isHeld); $pause = min(2 * $pause, 1_000)) {
+            if ($isHeld !== 1) {
+                // PHP tells no reason.
+                FileStore::fail("Cannot lock shared memory $this->path.lock: flock() fails; token_bucket.shm_path must be on a file system with locks");
             }
+            if (hrtime(true) > $deadline) {
+                $reason = "another process has held $this->path.lock for a second";
+                Mistake::log("the call is denied, for $reason; is it stopped?");
+                throw new Doubt($reason);
+            }
+            usleep($pause);
         }
-        return false;
     }
 
     /** Where the line of a key begins, and its length; both 0 if there is none. */
@@ -207,8 +251,9 @@ final class FileShelf
         }
         $text = self::FORM . $this->sweepAt . $this->states;
         if (file_put_contents("$this->path.new", $text) !== strlen($text)) {
+            $reason = Transaction::$reason;
             unlink("$this->path.new");
-            throw new Doubt();
+            throw new Doubt($reason);
         }
     }
 
@@ -225,7 +270,7 @@ final class FileShelf
     public function publish(): void
     {
         if (!rename("$this->path.new", $this->path)) {
-            throw new Doubt();
+            throw new Doubt(Transaction::$reason);
         }
     }
 
@@ -242,7 +287,7 @@ final class FileShelf
     public function hold(string $permit): mixed
     {
         $file = fopen($this->file($permit), 'xe');
-        return $file !== false && flock($file, LOCK_EX | LOCK_NB) ? $file : throw new Doubt();
+        return $file !== false && flock($file, LOCK_EX | LOCK_NB) ? $file : throw new Doubt(Transaction::$reason);
     }
 
     /** Whether the process that took a permit still holds it, as far as can be told. */
@@ -276,6 +321,9 @@ final class FileShelf
 /** Changes the states of some keys in one step: no other process sees or changes them meanwhile. */
 final class Transaction
 {
+    /** How long a call waits for other processes, in nanoseconds. */
+    private const MOST_WAIT = 1_000_000_000;
+
     /** What PHP has last said of a file in this step. */
     public static string $reason = '';
 
@@ -286,28 +334,40 @@ final class Transaction
      */
     public static function run(array $places, callable $decide): mixed
     {
-        // No code of the application runs in between: neither its handler of errors nor one of signals.
+        return self::undisturbed(static function () use ($places, $decide): mixed {
+            $shelves = $named = $opened = [];
+            $deadline = hrtime(true) + self::MOST_WAIT;
+            try {
+                foreach ($places as $i => [$store, $key]) {
+                    $shelves[$i] = $store->shelf($key);
+                    $named[$shelves[$i]->name()] = $shelves[$i];
+                }
+                ksort($named);
+                foreach ($named as $shelf) {
+                    $shelf->open($deadline);
+                    $opened[] = $shelf;
+                }
+                return self::change($places, $shelves, $decide);
+            } finally {
+                foreach ($opened as $shelf) {
+                    $shelf->close();
+                }
+            }
+        });
+    }
+
+    /** Calls a function. No code of the application runs in between: neither its handler of errors nor one of signals. */
+    public static function undisturbed(callable $step): mixed
+    {
         $hasSignals = function_exists('pcntl_async_signals') && pcntl_async_signals(false);
+        self::$reason = '';
         set_error_handler(static function (int $level, string $message): bool {
-            self::$reason = preg_replace('/^.*: /s', '', $message);
+            self::$reason = str_contains($message, 'open_basedir') ? 'open_basedir does not allow it' : preg_replace('/^.*: /s', '', $message);
             return true;
         });
-        $shelves = $named = $opened = [];
         try {
-            foreach ($places as $i => [$store, $key]) {
-                $shelves[$i] = $store->shelf($key);
-                $named[$shelves[$i]->name()] = $shelves[$i];
-            }
-            ksort($named);
-            foreach ($named as $shelf) {
-                $shelf->open();
-                $opened[] = $shelf;
-            }
-            return self::change($places, $shelves, $decide);
+            return $step();
         } finally {
-            foreach ($opened as $shelf) {
-                $shelf->close();
-            }
             restore_error_handler();
             if ($hasSignals) {
                 pcntl_async_signals(true);

@@ -1,7 +1,8 @@
 <?php
 
 /*
- * A folder that is not the user's own is refused: a link, a file, one that is open to others, one of another user (as root).
+ * A folder that is not the user's own is refused: a link, a file, one that is open to others, one of another user (as root). So is
+ * a token_bucket.shm_path in which others can replace it.
  * Usage: folders.php FOLDER, an empty one
  */
 
@@ -17,9 +18,11 @@ foreach ([
     'is not a directory; remove it ' => static fn (string $path) => touch($path),
     'is open to other users; its mode must be 0700' => static fn (string $path) => mkdir($path) && chmod($path, 0755),
     'belongs to user 65534; remove it' => static fn (string $path) => mkdir($path, 0700) && chown($path, 65534),
-    '' => static fn (string $path) => mkdir($path, 0700),
+    'other users may write to it; chmod go-w, or +t if they need to' => static fn (string $path) => chmod(dirname($path), 0775),
+    'a directory of root\'s or of user 0\'s own' => static fn (string $path) => chown(dirname($path), 65534),
+    '' => static fn (string $path) => mkdir($path, 0700) && chmod(dirname($path), 01777),
 ] as $expected => $make) {
-    if ($user !== 0 && str_contains($expected, '65534')) {
+    if ($user !== 0 && preg_match('~65534|user 0~', $expected)) {
         continue;
     }
     static $number = 0;
@@ -36,4 +39,13 @@ foreach ([
     $isRight = $isRight && $isOne;
     $isOne || print("expected \"$expected\": $answer\n");
 }
+// The reason is that of the call which failed, and none is told where PHP has none.
+configure(['shm_path' => '/proc/self/task']);
+try {
+    TokenBucket::per(null, 'x', 5, 60)->consume();
+    $answer = 'no exception';
+} catch (TokenBucket\StorageException $e) {
+    $answer = $e->getMessage();
+}
+$isRight = $isRight && preg_match('~^Cannot make shared memory .*/proc/self/task.*: [A-Z][a-z ]+$~', $answer) && !str_contains($answer, 'Lstat') || print("$answer\n") && false;
 exit($isRight ? 0 : 1);

@@ -26,13 +26,13 @@ function parameters(ReflectionFunctionAbstract $function): string
 }
 
 $files = array_merge(glob(STUBS . '/*.php'), glob(STUBS . '/TokenBucket/*.php'));
-foreach ($files as $file) {
+preg_match_all('/^function (\w+)/m', (string) file_get_contents(STUBS . '/TokenBucket/functions.php'), $functions);
+foreach ($functions[1] as $name) {
+    $function = new ReflectionFunction("TokenBucket\\$name");
+    echo 'function ', $function->name, parameters($function), "\n";
+}
+foreach (array_diff($files, [STUBS . '/TokenBucket/functions.php']) as $file) {
     $name = str_replace('/', '\\', substr($file, strlen(STUBS) + 1, -4));
-    if (function_exists($name)) {
-        $function = new ReflectionFunction($name);
-        echo 'function ', $function->name, parameters($function), "\n";
-        continue;
-    }
     if (!class_exists($name) && !interface_exists($name)) {
         echo "$name is missing\n";
         continue;

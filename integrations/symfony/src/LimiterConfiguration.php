@@ -9,6 +9,9 @@ use Symfony\Component\OptionsResolver\OptionsResolver;
 /** The configuration of one limiter, checked. */
 final class LimiterConfiguration
 {
+    /** What to do about a limiter that only Symfony can have. */
+    public const LEAVE = 'or leave the limiter to Symfony: with the bundle, name it in token_bucket.left_to_symfony';
+
     private const POLICIES = ['token_bucket', 'fixed_window', 'sliding_window', 'no_limit'];
 
     /** @param float $seconds how long a window is, or how long an empty bucket takes to become full */
@@ -30,12 +33,15 @@ final class LimiterConfiguration
         $options->define('interval')->allowedTypes('string', 'null')->default(null);
         $options->define('rate')->allowedTypes('array', 'null')->default(null);
         // Only its absence can be had: Symfony 8.1 gives it to every limiter.
-        $options->define('anchor_at')->allowedValues(null)->default(null);
+        $options->define('anchor_at')->default(null);
         $resolved = $options->resolve($config);
 
         $id = $resolved['id'];
         if ($id === '' || strlen($id) > 256) {
             throw new \InvalidArgumentException('The option "id" of a limiter must have 1 to 256 bytes.');
+        }
+        if ($resolved['anchor_at'] !== null) {
+            throw new \InvalidArgumentException("The limiter \"$id\" has \"anchor_at\", which token_bucket's fixed windows do not have: use a TokenBucket\CalendarWindow, " . self::LEAVE . '.');
         }
         if ($resolved['policy'] === 'no_limit') {
             return new self($id, 'no_limit', 0, 0.0);

@@ -13,12 +13,14 @@ use Symfony\Component\RateLimiter\Storage\StorageInterface;
  * Makes limiters from the configuration of Symfony's RateLimiterFactory.
  *
  *     $factory = new RateLimiterFactory(['id' => 'login', 'policy' => 'fixed_window', 'limit' => 5, 'interval' => '15 minutes']);
- *     $limit = $factory->create($ip)->consume();
+ *     $limit = $factory->create($network)->consume();
  */
 final class RateLimiterFactory implements LimiterFactory
 {
     /** An identifier has at most 4,096 bytes; a client's key may be of any length, and this leaves room for the id. */
     private const LONGEST_KEY = 1024;
+
+    private const LARGEST_SLIDING_WINDOW = 1024;
 
     private LimiterConfiguration $configuration;
 
@@ -74,12 +76,26 @@ final class RateLimiterFactory implements LimiterFactory
 
     public function create(?string $key = null): LimiterInterface
     {
-        $is_exempt = $this->except !== [] && \TokenBucket\in_network($key ?? '', $this->except);
+        [$client, $page] = self::clientAndPage($key ?? '');
+        $is_exempt = $this->except !== [] && \TokenBucket\in_network($client, $this->except);
         if ($this->configuration->policy === 'no_limit' || $is_exempt) {
             return new NoLimiter();
         }
 
-        return new Limiter($this->nativeLimiter($this->identifier($key ?? '')), $this->configuration);
+        return new Limiter($this->nativeLimiter($this->identifier(($page === '' ? $client : \TokenBucket\client_network($client)) . $page)), $this->configuration);
+    }
+
+    /**
+     * Takes the key apart that #[RateLimit] makes by itself, such as "2001:db8::1~GET~/search": a client of IPv6 has a network of
+     * addresses.
+     *
+     * @return array{string, string}
+     */
+    private static function clientAndPage(string $key): array
+    {
+        $is_made_by_symfony = preg_match('#^([0-9a-f.:]+)(~[A-Z]+~/.*)$#Ds', $key, $parts) === 1 && filter_var($parts[1], FILTER_VALIDATE_IP);
+
+        return $is_made_by_symfony ? [$parts[1], $parts[2]] : [$key, ''];
     }
 
     private function nativeLimiter(string $identifier): \TokenBucket\Limiter
@@ -95,7 +111,11 @@ final class RateLimiterFactory implements LimiterFactory
                 default => throw new \LogicException("There is no policy \"{$this->configuration->policy}\"."),
             };
         } catch (\ValueError $error) {
-            throw new \InvalidArgumentException("The limiter \"$name\": {$error->getMessage()}.", 0, $error);
+            // A sliding window keeps the time of each hit.
+            $advice = $this->configuration->policy === 'sliding_window' && $limit > self::LARGEST_SLIDING_WINDOW
+                ? ' Take the policy "token_bucket" or "fixed_window", ' . LimiterConfiguration::LEAVE . '.'
+                : '';
+            throw new \InvalidArgumentException("The limiter \"$name\": {$error->getMessage()}.$advice", 0, $error);
         }
     }
 

@@ -178,10 +178,17 @@ final class BundleTest extends TestCase
         $this->assertRefused('The option "token_bucket.storage": Unknown parameter "x"', ['storage' => '%dsn%'], static function (ContainerBuilder $container): void {
             $container->setParameter('dsn', 'shm:?x');
         });
-        $this->assertRefused('The limiter "huge"', [], static function (ContainerBuilder $container): void {
-            $huge = ['policy' => 'sliding_window', 'limit' => 5000, 'interval' => '1 hour'];
-            $container->loadFromExtension('framework', ['rate_limiter' => ['huge' => $huge]]);
-        });
+    }
+
+    public function testALimiterThatOnlySymfonyCanHaveIsFoundAndCanBeLeftToIt(): void
+    {
+        $huge = static function (ContainerBuilder $container): void {
+            $container->loadFromExtension('framework', ['rate_limiter' => ['huge' => ['policy' => 'sliding_window', 'limit' => 5000, 'interval' => '1 hour']]]);
+        };
+        $this->assertRefused('The limiter "huge": TokenBucket\SlidingWindow::__construct()', [], $huge);
+        $this->assertRefused('Take the policy "token_bucket" or "fixed_window", or leave the limiter to Symfony: with the bundle, name it in token_bucket.left_to_symfony.', [], $huge);
+        $this->kernel(['left_to_symfony' => ['huge']], $huge);
+        $this->assertRefused('The option "token_bucket.except" must contain addresses and networks', ['except' => ['2001:db8::/129']]);
     }
 
     public function testWindowsThatSymfonyReservesAreFoundWhenTheContainerIsBuilt(): void

@@ -125,7 +125,8 @@ final class RateLimiterFactoryTest extends FrozenTime
             [MissingOptionsException::class, '"policy"', ['id' => 'x']],
             [InvalidOptionsException::class, '"token_bucket", "fixed_window", "sliding_window", "no_limit"', ['id' => 'x', 'policy' => 'leaky']],
             [UndefinedOptionsException::class, '"limits"', ['id' => 'x', 'limits' => 5] + self::FIXED],
-            [InvalidOptionsException::class, '"anchor_at"', ['id' => 'x', 'anchor_at' => '2024-01-05'] + self::FIXED],
+            [\InvalidArgumentException::class, 'The limiter "x" has "anchor_at"', ['id' => 'x', 'anchor_at' => '2024-01-05'] + self::FIXED],
+            [\InvalidArgumentException::class, 'CalendarWindow, or leave the limiter to Symfony: with the bundle, name it in token_bucket.left_to_symfony.', ['id' => 'x', 'anchor_at' => '@0'] + self::FIXED],
             [InvalidOptionsException::class, '"limit"', ['id' => 'x', 'limit' => '5'] + self::FIXED],
             [InvalidOptionsException::class, '"amount"', ['id' => 'x', 'rate' => ['interval' => '1 hour', 'amount' => 0]] + self::BUCKET],
             [MissingOptionsException::class, '"interval"', ['id' => 'x', 'rate' => ['amount' => 1]] + self::BUCKET],
@@ -136,7 +137,7 @@ final class RateLimiterFactoryTest extends FrozenTime
             [\InvalidArgumentException::class, 'longer than 0 seconds', ['id' => 'x', 'interval' => '0 seconds'] + self::FIXED],
             [\InvalidArgumentException::class, 'The limiter "x"', ['id' => 'x', 'interval' => '5 years'] + self::FIXED],
             [\InvalidArgumentException::class, 'The limiter "x"', ['id' => 'x', 'limit' => 0] + self::BUCKET],
-            [\InvalidArgumentException::class, 'The limiter "x"', ['id' => 'x', 'limit' => 1025] + self::SLIDING],
+            [\InvalidArgumentException::class, 'Take the policy "token_bucket" or "fixed_window", or leave the limiter to Symfony', ['id' => 'x', 'limit' => 1025] + self::SLIDING],
             [\InvalidArgumentException::class, '1 to 256 bytes', ['id' => ''] + self::FIXED],
         ];
         foreach ($mistakes as [$class, $message, $config]) {
@@ -150,5 +151,20 @@ final class RateLimiterFactoryTest extends FrozenTime
             . ' catch (LogicException $error) { echo $error->getMessage(); }';
         $command = array_map(escapeshellarg(...), [PHP_BINARY, '-n', '-r', $code, __DIR__ . '/bootstrap.php']);
         self::assertStringStartsWith('The PHP extension token_bucket is not loaded', (string) shell_exec(implode(' ', $command) . ' 2>&1'));
+    }
+
+    public function testTheKeyThatTheAttributeMakesCountsANetworkOfIpv6(): void
+    {
+        $factory = new RateLimiterFactory(['id' => 'attribute', 'policy' => 'fixed_window', 'limit' => 3, 'interval' => '1 hour'], null, null, 'array:', '', ['2001:db8:2::/48', '10.0.0.0/8']);
+        $accepted = static fn (string $key): bool => $factory->create($key)->consume()->isAccepted();
+        foreach (['::1', '::2:3', ':4:5:6:7', '::8'] as $i => $rest) {
+            self::assertSame($i < 3, $accepted("2001:db8:1:1$rest~GET~/search"));
+        }
+        foreach (['2001:db8:1:1::1~POST~/search', '2001:db8:1:1::1~GET~/', '2001:db8:1:2::1~GET~/search', '192.0.2.1~GET~/search', 'unknown~GET~/search', '2001:db8:1:1::1'] as $other) {
+            self::assertTrue($accepted($other), $other);
+        }
+        foreach (['2001:db8:2::1~GET~/search', '10.1.2.3~GET~/search'] as $exempt) {
+            self::assertSame([true, true, true, true], array_map($accepted, array_fill(0, 4, $exempt)), $exempt);
+        }
     }
 }

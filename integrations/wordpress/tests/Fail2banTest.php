@@ -18,6 +18,8 @@ final class Fail2banTest extends TestCase
         $site->statuses(array_fill(0, 8, Site::form('nobody', 'guess', '2001:db8:70::1')));
         // A page of another site must not get its visitors banned.
         $site->statuses(array_fill(0, 8, Site::form('user80', 'guess', '198.51.100.71')->with('Origin: https://evil.example')));
+        // Nor must a browser that sends credentials of something else.
+        $site->statuses(array_fill(0, 8, Site::rest('user80', 'guess', '198.51.100.72')));
         // Text of a client that looks like a line of the plugin, in a line that nginx writes.
         $text = 'token-bucket-login-guard: denied 203.0.113.9 limits=pair user=-';
         $site->send(Site::get('/' . rawurlencode($text)));
@@ -55,6 +57,7 @@ final class Fail2banTest extends TestCase
     {
         $this->assertStringContainsString('203.0.113.9', self::$lines, 'the attack is in the log');
         $this->assertStringContainsString('denied cross-site 198.51.100.71 limits=pair user=', self::$lines);
+        $this->assertStringContainsString('denied 198.51.100.72 basic limits=pair user=', self::$lines);
         $this->assertSame(['198.51.100.70' => 4, '2001:db8:70::/64' => 4], self::addresses(self::$lines));
     }
 

@@ -70,6 +70,12 @@ final class Site
         return new self(getenv('TEST_WITHOUT'));
     }
 
+    /** The ordinary site, with its tables in a folder that a test takes away. */
+    public static function squatted(): self
+    {
+        return new self(getenv('TEST_SQUATTED'));
+    }
+
     public static function form(string $name, string $password, string $address, string $cookies = ''): Request
     {
         return new Request('/wp-login.php', http_build_query(['log' => $name, 'pwd' => $password]), self::headers($address, $cookies));

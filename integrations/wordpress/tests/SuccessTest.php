@@ -54,7 +54,8 @@ final class SuccessTest extends TestCase
         }
         $this->assertSame(200, $site->send(Site::rest('amy', $password, '198.51.100.24'))->status, 'a client that was right before');
         // The application password opens no form, and is a guess there like any other.
-        $this->assertSame(429, $site->send(Site::form('amy', $password, '198.51.100.24'))->status);
+        $forms = array_fill(0, 6, Site::form('amy', $password, '198.51.100.24'));
+        $this->assertSame([200, 200, 200, 200, 200, 429], $site->statuses($forms));
     }
 
     public function testApplicationPasswordOfAnUnknownUserIsAnsweredAsAWrongOneIs(): void
@@ -77,15 +78,41 @@ final class SuccessTest extends TestCase
         $this->assertLessThanOrEqual(5, Site::counted('application') - $before);
     }
 
-    public function testGuessesByAllWaysShareALimit(): void
+    public function testGuessesByFormAndXmlRpcShareALimitAndApplicationPasswordsHaveTheirOwn(): void
     {
         $site = Site::single();
+        $address = '198.51.100.26';
         $password = (string) file_get_contents(Site::state('application-password'));
         $site->statuses([
-            Site::form('kim', 'a', '198.51.100.26'), Site::rest('kim', 'b', '198.51.100.26'), Site::xmlRpc('198.51.100.26', 'wp.getUsersBlogs', 'kim', 'c'),
-            Site::rest('kim', 'd', '198.51.100.26'), Site::form('kim', $password, '198.51.100.26'),
+            Site::form('kim', 'a', $address), Site::xmlRpc($address, 'wp.getUsersBlogs', 'kim', 'b'), Site::form('kim', 'c', $address),
+            Site::xmlRpc($address, 'wp.getUsersBlogs', 'kim', 'd'), Site::form('kim', $password, $address),
         ]);
-        $this->assertSame(429, $site->send(Site::form('kim', 'right', '198.51.100.26'))->status);
-        $this->assertSame(429, $site->send(Site::rest('kim', 'right', '198.51.100.26'))->status);
+        $this->assertSame(429, $site->send(Site::form('kim', 'right', $address))->status);
+        $this->assertSame([401, 401, 401, 401, 401, 429, 429], $site->statuses(array_fill(0, 7, Site::rest('kim', 'guess', $address))));
+    }
+
+    public function testForeignCredentialsAtAPublicPartOfTheApiUseUpNoTries(): void
+    {
+        $site = Site::single();
+        $address = '198.51.100.28';
+        $get = fn (string $name): Request => Site::get('/index.php?rest_route=/wp/v2/types', '', $address)->with('Authorization: Basic ' . base64_encode("$name:secret"));
+        foreach (['staging', 'kim'] as $name) {
+            $answers = $site->sendAll(array_fill(0, 40, $get($name)));
+            $this->assertSame([200 => 40], array_count_values(array_map(fn (Answer $answer): int => $answer->status, $answers)), $name);
+            $this->assertSame('', $answers[39]->header('retry-after'));
+        }
+        $this->assertSame(429, $site->send(Site::rest('kim', 'guess', $address))->status, 'what needs a user is denied');
+        $this->assertSame(200, $site->send(Site::form('kim', 'guess', $address))->status, 'the form has its tries');
+        $this->assertTrue($site->send(Site::form('kim', 'right', $address))->isLoggedIn());
+
+        // An administrator sees the block, and lifts it with the others of the address.
+        $path = '/wp-admin/options-general.php?page=token-bucket-login-guard';
+        $admin = $site->session();
+        $page = $site->send(Site::get($path, $admin))->body;
+        $this->assertStringContainsString("<td>$address basic</td><td>kim</td>", $page);
+        preg_match('~<form method="post">((?:(?!</form>).)*name="address".*?)</form>~s', $page, $form);
+        preg_match_all('~name="(\w+)" value="([^"]*)"~', $form[1], $fields);
+        $site->send(Site::post($path, array_combine($fields[1], $fields[2]) + ['address' => $address], $admin));
+        $this->assertSame(401, $site->send(Site::rest('kim', 'guess', $address))->status);
     }
 }

@@ -25,7 +25,8 @@ if (is_file(__DIR__ . '/stand-in/stand-in.php')) {
 }
 foreach ([
     'Settings', 'Storage', 'Database', 'Client', 'Account', 'KnownBrowser', 'ProvenPassword', 'Limits', 'BlockList', 'SecurityLog',
-    'Attempt', 'Guard', 'Unblocking', 'SettingsForm', 'Overview', 'SettingsPage', 'Notices',
+    'DatabaseCounts',
+    'Attempt', 'StoredAttempt', 'DatabaseAttempt', 'Guard', 'Unblocking', 'SettingsForm', 'Overview', 'SettingsPage', 'Notices',
 ] as $class) {
     require_once __DIR__ . "/src/$class.php";
 }

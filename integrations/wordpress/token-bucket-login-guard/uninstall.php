@@ -10,6 +10,8 @@ if (!defined('WP_UNINSTALL_PLUGIN')) {
 
 require_once __DIR__ . '/src/Settings.php';
 require_once __DIR__ . '/src/BlockList.php';
+require_once __DIR__ . '/src/DatabaseCounts.php';
 
-delete_site_option(Settings::OPTION);
+Settings::delete();
 BlockList::drop();
+DatabaseCounts::drop();

@@ -12,16 +12,17 @@ namespace TokenBucket\StandIn;
  */
 final class Emptied
 {
-    /** The state of a bucket that is empty at `at`, owes this, and is full at `fullAt`. */
-    public static function state(int $at, int $debt, int $fullAt): array
+    /** The state of a bucket that is empty at `at`, owes so many refills, by their code, and is full at `fullAt`. */
+    public static function state(int $at, int $refills, bool $isAhead, int $fullAt): array
     {
-        return [State::EMPTIED, $at, Reach::of(max(0, $fullAt - $at), $debt)];
+        $at = Gcra::toGrain($at);
+        return [State::EMPTIED, $at, Reach::of(max(0, $fullAt - $at), $refills, $isAhead)];
     }
 
     /** When a limit finds the bucket full. */
     public static function fullAt(TokenBucket $limit, int $at, int $reach): array
     {
-        $paid = $at + Reach::debtSpan(Reach::debt($reach), $limit);
+        $paid = $at + $limit->refills(Reach::refills($reach));
         return min($limit->add([$paid, 0], $limit->full), [$at + Reach::span($reach), 0]);
     }
 
@@ -31,12 +32,11 @@ final class Emptied
         [, $at, $reach] = $state;
         $cost = TokenBucket::ceil($limit->sub($after, $before));
         $fullAt = max($at + Reach::span($reach), $now) + $cost;
-        $debt = Reach::debt($reach);
-        $emptyAt = max(0, TokenBucket::ceil($limit->sub($after, $limit->full)) - Reach::debtSpan($debt, $limit));
-        if ($debt === Reach::NO_DEBT && $emptyAt > $now) {
-            $debt = Reach::AHEAD;
-        }
-        return self::state(max($emptyAt, min($at + $cost, max($at, $now))), $debt, $fullAt);
+        $refills = Reach::refills($reach);
+        $emptyAt = max(0, TokenBucket::ceil($limit->sub($after, $limit->full)) - $limit->refills($refills));
+        $emptyAt = max($emptyAt, min($at + $cost, max($at, $now)));
+        $isAhead = $emptyAt > $now && (Reach::isAhead($reach) || $emptyAt > $at);
+        return self::state($emptyAt, $refills, $isAhead, $fullAt);
     }
 
     /**
@@ -55,40 +55,33 @@ final class Emptied
         }
         $wanted = max(TokenBucket::ceil($limit->sub($before, $back)), $now);
         $isEnough = max(0, $fullAt - $wanted) <= intdiv($back[0], 2);
-        return self::state($isEnough ? min($at, $fullAt) : max(0, $at - $back[0]), Reach::debt($reach), $fullAt);
+        $at = $isEnough ? min($at, $fullAt) : max(0, $at - $back[0]);
+        return self::state($at, Reach::refills($reach), Reach::isAhead($reach) && $at > $now, $fullAt);
     }
 }
 
 /**
- * How an emptied bucket lies: how long until it is full, and how far it may owe, in 24 bits: 2 of the debt, 4 of an exponent of four, 18
- * of microseconds.
+ * How an emptied bucket lies: how long until it is full, and how far it may owe, in 30 bits: 7 of refills, 1 of the time that may lie
+ * beyond the clock that wrote it, 4 of an exponent of four, 18 of microseconds.
  */
 final class Reach
 {
     private const MANTISSA_BITS = 18;
     private const MAX_EXPONENT = 15;
-    private const DEBT_SHIFT = 22;
+    private const AHEAD_SHIFT = 22;
+    private const REFILLS_SHIFT = 23;
     private const UNIT = 1_000;
 
-    /* What an emptied bucket owes beyond empty: as many refills of any numbers. */
-    public const NO_DEBT = 0;
-    /** The time at which it was empty lies beyond now, by a refill of its own numbers at most. */
-    public const AHEAD = 1;
-    /** A refill, and what the time lies beyond now. */
-    public const REFILL = 2;
-    /** 64 refills, and what the time lies beyond now. */
-    public const REFILLS_64 = 3;
-
-    /** A span of nanoseconds, rounded up, and a debt. More than eight years are taken for eight. */
-    public static function of(int $ns, int $debt): int
+    /** A span of nanoseconds, rounded up, and the code of the refills that are owed. More than eight years are taken for eight. */
+    public static function of(int $ns, int $refills, bool $isAhead): int
     {
         [$mantissa, $exponent] = [intdiv($ns + self::UNIT - 1, self::UNIT), 0];
         while (($mantissa >> self::MANTISSA_BITS) !== 0) {
             $mantissa = ($mantissa + 3) >> 2;
             $exponent++;
         }
-        $number = $exponent > self::MAX_EXPONENT ? (1 << self::DEBT_SHIFT) - 1 : ($exponent << self::MANTISSA_BITS) | $mantissa;
-        return ($debt << self::DEBT_SHIFT) | $number;
+        $number = $exponent > self::MAX_EXPONENT ? (1 << self::AHEAD_SHIFT) - 1 : ($exponent << self::MANTISSA_BITS) | $mantissa;
+        return ($refills << self::REFILLS_SHIFT) | ((int) $isAhead << self::AHEAD_SHIFT) | $number;
     }
 
     /** The nanoseconds of a reach. */
@@ -99,26 +92,9 @@ final class Reach
         return ($mantissa << (2 * $exponent)) * self::UNIT;
     }
 
-    /** The debt in a reach. */
-    public static function debt(int $reach): int { return ($reach >> self::DEBT_SHIFT) & 3; }
+    /** What an emptied bucket owes beyond empty: the code of as many refills of any numbers. */
+    public static function refills(int $reach): int { return ($reach >> self::REFILLS_SHIFT) & Refills::MOST; }
 
-    /** How much longer a limit waits for the debt, in nanoseconds. */
-    public static function debtSpan(int $debt, TokenBucket $limit): int
-    {
-        return match ($debt) {
-            self::REFILL => $limit->refills(0),
-            self::REFILLS_64 => $limit->refills(6),
-            default => 0,
-        };
-    }
-
-    /** What is owed once the time is cut to now. */
-    public static function withTimeCut(int $debt): int
-    {
-        return match ($debt) {
-            self::NO_DEBT => self::NO_DEBT,
-            self::AHEAD => self::REFILL,
-            default => self::REFILLS_64,
-        };
-    }
+    /** Whether the time at which it was empty lies beyond the clock that wrote it, by a refill of its own numbers at most. */
+    public static function isAhead(int $reach): bool { return (($reach >> self::AHEAD_SHIFT) & 1) > 0; }
 }

@@ -17,8 +17,8 @@ namespace TokenBucket\StandIn;
  */
 final class Gcra extends Moment
 {
-    /** The unit in which the times of an overdrawn bucket are kept, in nanoseconds. */
-    private const GRAIN = 500;
+    /** The unit in which the times of overdrawn and emptied buckets are kept, in nanoseconds. */
+    private const GRAIN = 1_000;
     /** The longest debt that `reserve` or `check` can make. */
     private const MAX_DEBT = Limit::MAX_REFILL;
 
@@ -99,7 +99,7 @@ final class Gcra extends Moment
     private function longestDebt(): int
     {
         return $this->isEmptied()
-            ? Reach::debtSpan(Reach::debt($this->state[2]), $this->limit) + $this->limit->full[0]
+            ? $this->limit->refills(Reach::refills($this->state[2])) + $this->limit->full[0]
             : self::MAX_DEBT;
     }
 
@@ -116,16 +116,16 @@ final class Gcra extends Moment
     private function withoutFuture(array $state): array
     {
         $latest = TokenBucket::ceil($this->latest);
-        [$isFromFuture, $debt] = match ($state[0]) {
-            State::FILLING => [[$state[1], $state[2]] > $this->latest, Reach::NO_DEBT],
-            State::RESERVED => [
-                $state[1] > $latest + $this->limit->refills($state[3]),
-                $state[3] === 0 ? Reach::REFILL : Reach::REFILLS_64,
-            ],
-            State::OVERDRAWN => [$state[1] > self::toGrain($latest), Reach::NO_DEBT],
-            default => [$state[1] > $latest, Reach::withTimeCut(Reach::debt($state[2]))],
+        [$isFromFuture, $refills] = match ($state[0]) {
+            State::FILLING => [[$state[1], $state[2]] > $this->latest, 0],
+            State::RESERVED => [$state[1] > $latest + $this->limit->refills($state[3]), $state[3]],
+            State::OVERDRAWN => [$state[1] > self::toGrain($latest), 0],
+            // The next code stands for one refill more at least.
+            default => Reach::isAhead($state[2])
+                ? [$state[1] > self::toGrain($latest), Reach::refills($state[2]) + 1]
+                : [$state[1] > self::toGrain($this->now), Reach::refills($state[2])],
         };
-        return $isFromFuture ? Emptied::state($this->now, $debt, State::expiresAt($state)) : $state;
+        return $isFromFuture ? Emptied::state($this->now, min($refills, Refills::MOST), false, State::expiresAt($state)) : $state;
     }
 
     /** When a bucket in this state is full, its debt paid. A debt that is forgiven by now counts for nothing. */
@@ -147,7 +147,7 @@ final class Gcra extends Moment
     }
 
     /** Rounds a time up to a whole grain. */
-    private static function toGrain(int $ns): int { return intdiv($ns + self::GRAIN - 1, self::GRAIN) * self::GRAIN; }
+    public static function toGrain(int $ns): int { return intdiv($ns + self::GRAIN - 1, self::GRAIN) * self::GRAIN; }
 
     protected function takeIfThere(int $cost): array
     {

@@ -109,7 +109,7 @@ abstract class Moment
             Op::REFUND => $this->refund($op->cost, $op->expiry),
             Op::SETTLE => $this->settle($op->cost, $op->expiry),
             Op::START => $this->start($op->time),
-            default => [$this->reset(), State::FULL],
+            default => [$this->reset(), $this->state],
         };
     }
 
@@ -124,6 +124,8 @@ abstract class Moment
     abstract protected function refund(int $cost, ?int $expiry): array;
     abstract protected function settle(int $cost, ?int $expiry): array;
     abstract protected function start(int $missing): array;
+
+    /** Makes the limit full, and its state what is left to remember. */
     abstract protected function reset(): Answer;
 
     /** Denies a call until `retryAt` and changes nothing. */

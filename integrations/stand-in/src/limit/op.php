@@ -144,7 +144,7 @@ final class State
 {
     /** A bucket that refills and owes nothing: when it is full again, and the parts of a nanosecond beyond that. */
     public const FILLING = 'f';
-    /** A bucket that owes what was reserved or settled: when it is full again, the fraction in 2⁻²⁴, how far it may lie ahead. */
+    /** A bucket that owes what was reserved or settled: when it is full again, the fraction in 2⁻²², how far it may lie ahead. */
     public const RESERVED = 'r';
     /** A bucket overdrawn by `check`: when all is forgiven, and the debt. */
     public const OVERDRAWN = 'o';
@@ -154,7 +154,7 @@ final class State
     public const WINDOW = 'w';
     /** A sliding window: when each hit leaves it, the earliest first. */
     public const HITS = 'h';
-    /** A block: its end. */
+    /** A block: its end, how many seconds before that it was written at most, and the number of a calendar window after it. */
     public const BLOCKED = 'b';
 
     /** A full bucket, or a window without hits: what is not stored. */
@@ -190,20 +190,36 @@ final class Block
     /** Decides on a call that sets a block or meets one, under a limit of this capacity. Null if the algorithm decides. */
     public static function decide(array $state, int $now, Op $op, int $capacity): ?array
     {
-        $end = $state[0] === State::BLOCKED && $state[1] > $now ? min($state[1], $now + Limit::MAX_REFILL) : null;
+        // An end further off than what was asked for was written before a clock went back.
+        $isBlocked = $state[0] === State::BLOCKED && $state[1] > $now;
+        $end = $isBlocked ? min($state[1], $now + min($state[2] * Limit::SECOND, Limit::MAX_REFILL)) : null;
         if ($op->kind === Op::BLOCK) {
             // The later of two blocks counts.
             $until = max($end ?? $now, $now + min($op->time, Limit::MAX_REFILL));
             $answer = self::denial($until, $now, $op, $capacity);
             $answer->isAccepted = true;
-            return [$answer, [State::BLOCKED, $until]];
+            $number = match ($state[0]) {
+                State::WINDOW => CalendarWindow::numberAfter($state[1] + 1),
+                State::BLOCKED => $state[3],
+                default => 1,
+            };
+            return [$answer, [State::BLOCKED, $until, self::wholeSeconds($until - $now), $number]];
         }
         if ($end === null || $op->kind === Op::RESET) {
             return null;
         }
         // A time from the future is brought down.
-        $after = $op->kind === Op::PEEK ? $state : [State::BLOCKED, $end];
+        $after = $op->kind === Op::PEEK ? $state : [State::BLOCKED, $end, $state[2], $state[3]];
         return [self::denial($end, $now, $op, $capacity), $after];
+    }
+
+    /** A time in seconds, rounded up to what 13 bits and an exponent hold, as the extension keeps it. */
+    private static function wholeSeconds(int $ns): int
+    {
+        $seconds = intdiv($ns + Limit::SECOND - 1, Limit::SECOND);
+        for ($step = 1; ($seconds >> 13) >= $step; $step *= 2) {
+        }
+        return intdiv($seconds + $step - 1, $step) * $step;
     }
 
     /** A refund gives nothing back, so it is denied, too. */

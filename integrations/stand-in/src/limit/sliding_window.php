@@ -103,5 +103,9 @@ final class SlidingMoment extends Moment
         return [$answer->denied($answer->retryAt), $this->state];
     }
 
-    protected function reset(): Answer { return $this->answer([]); }
+    protected function reset(): Answer
+    {
+        $this->state = State::FULL;
+        return $this->answer([]);
+    }
 }

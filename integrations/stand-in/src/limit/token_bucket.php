@@ -92,12 +92,11 @@ final class TokenBucket extends Limit
         return self::ceil($this->sub($next, $answer->available)) + max(0, $untilFull - $this->window());
     }
 
-    /** A full refill, doubled so often, in nanoseconds; at most 2⁵⁷: how far ahead of an empty bucket a reservation may lie. */
-    public function refills(int $doublings): int
+    /** As many full refills as a code says, in nanoseconds; at most 2⁵⁷: how far ahead of an empty bucket a reservation may lie. */
+    public function refills(int $code): int
     {
-        $most = 1 << Reserved::MAX_AHEAD;
-        $full = self::ceil($this->full);
-        return $full > ($most >> $doublings) ? $most : $full << $doublings;
+        $refills = self::ceil($this->full) * Refills::number($code);
+        return is_int($refills) ? min($refills, 1 << 57) : 1 << 57;
     }
 
     /** The time in which so many tokens come back; far beyond any valid time it is cut. */

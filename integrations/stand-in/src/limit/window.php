@@ -25,6 +25,15 @@ abstract class Window extends Limit
      */
     abstract public function findOpen(int $storedEnd, int $now, Op $op): ?int;
 
+    /** Whether the window with this end is the one of an answer that expires at `expiry`. */
+    public function isWindowOf(int $end, int $expiry): bool { return $end === $expiry; }
+
+    /**
+     * The end of the window that follows one in this state which was reset, or a block, and would end at `end`. Null if its end is
+     * another one by itself.
+     */
+    public function endAfter(array $state, int $end): ?int { return null; }
+
     protected function at(array $state, int $now, Op $op): Moment { return new WindowMoment($this, $state, $now, $op); }
 
     public function moreAfter(Answer $answer, int $leave): int
@@ -48,7 +57,8 @@ final class WindowMoment extends Moment
         $open = $kind === State::WINDOW ? $window->findOpen($last + 1, $now, $op) : null;
         $this->isOpen = $open !== null;
         $this->hits = $this->isOpen ? $hits : 0;
-        $this->end = $open ?? $window->endAt($now);
+        $end = $window->endAt($now);
+        $this->end = $open ?? ($kind === State::BLOCKED ? $window->endAfter($state, $end) : null) ?? $end;
         $this->state = $this->isOpen && $this->end !== $last + 1 ? [State::WINDOW, $this->end - 1, $hits] : $state;
     }
 
@@ -77,7 +87,7 @@ final class WindowMoment extends Moment
     /** Whether the call that is settled was charged to another window. One that has ended is not charged for a call that began in it. */
     private function isOther(?int $expiry): bool
     {
-        return $expiry !== null && !($this->isOpen && abs($expiry - $this->end) <= $this->limit::SLACK);
+        return $expiry !== null && !($this->isOpen && $this->limit->isWindowOf($this->end, $expiry));
     }
 
     protected function refund(int $cost, ?int $expiry): array
@@ -100,10 +110,17 @@ final class WindowMoment extends Moment
 
     protected function start(int $missing): array { return $this->deny($this->end); }
 
+    /** Forgets the hits, or a block. What was charged before is no part of the window that follows. */
     protected function reset(): Answer
     {
+        $after = match (true) {
+            $this->isOpen => $this->limit->endAfter($this->state, $this->end),
+            $this->state[0] === State::BLOCKED => $this->limit->endAfter($this->state, $this->limit->endAt($this->now)),
+            default => null,
+        };
         $answer = $this->answer(0);
-        $answer->expiresAt = $this->limit::ENDS_WITHOUT_HITS ? $this->end : $this->now;
+        $answer->expiresAt = $this->limit::ENDS_WITHOUT_HITS ? $after ?? $this->end : $this->now;
+        $this->state = $after === null ? State::FULL : [State::WINDOW, $after - 1, 0];
         return $answer;
     }
 }
@@ -143,6 +160,11 @@ final class CalendarWindow extends Window
     public const SLACK = 600 * self::SECOND;
     public const ENDS_WITHOUT_HITS = true;
 
+    /* As in src/limit/calendar_window.rs: the microseconds beyond a boundary number the windows that were reset or blocked. */
+    private const BOUNDARY = 1_000_000;
+    private const UNIT = 1_000;
+    private const MAX_NUMBER = 999;
+
     /** @param array{int, int, int} $ends each at least a second after the other */
     public function __construct(int $maxHits, public array $ends = [0, self::SECOND, 2 * self::SECOND]) { parent::__construct($maxHits); }
     public function window(): int { return $this->ends[1] - $this->ends[0]; }
@@ -174,8 +196,25 @@ final class CalendarWindow extends Window
         if ($lasts && !$isFromFuture) {
             return $storedEnd;
         }
-        return $isCurrent || $isFromFuture ? $end : null;
+        return $isCurrent || $isFromFuture ? $end + (self::number($storedEnd) * self::UNIT) : null;
     }
+
+    public function isWindowOf(int $end, int $expiry): bool
+    {
+        return self::isSame($end, $expiry) && self::number($end) === self::number($expiry);
+    }
+
+    public function endAfter(array $state, int $end): ?int
+    {
+        $number = $state[0] === State::BLOCKED ? $state[3] : self::numberAfter($state[1] + 1);
+        return $end - ($end % self::BOUNDARY) + ($number * self::UNIT);
+    }
+
+    /** The number of the window after the one with this end, which was reset or blocked. */
+    public static function numberAfter(int $end): int { return (self::number($end) % self::MAX_NUMBER) + 1; }
+
+    /** The number of the window with this end, among those of one boundary. */
+    private static function number(int $end): int { return intdiv($end % self::BOUNDARY, self::UNIT); }
 
     private static function isSame(int $end, int $other): bool { return abs($end - $other) <= self::SLACK; }
 }

@@ -127,7 +127,7 @@ final class ReplaceLimitersPass implements CompilerPassInterface
     private function checkExcept(ContainerBuilder $container, array $except): void
     {
         $except = $this->valueIfKnown($container, $except);
-        if ($except === null || !extension_loaded('token_bucket')) {
+        if ($except === null || !function_exists('TokenBucket\in_network')) {
             return;
         }
         try {

@@ -15,11 +15,11 @@ final class BlockList
         $insert = 'REPLACE INTO ' . self::table() . ' (id, network, account, nth, blocked_until) VALUES (%s, %s, %s, %d, %d)';
         $row = [self::id($network, $account), $network, $account, $nth, time() + $seconds];
         // A plugin may run without having been activated, so the table is made when the first block needs it.
-        if (self::query($insert, $row) === false) {
+        if (Database::query($insert, $row) === false) {
             self::create();
-            self::query($insert, $row);
+            Database::query($insert, $row);
         }
-        self::query('DELETE FROM ' . self::table() . ' WHERE blocked_until < %d', [time()]);
+        Database::query('DELETE FROM ' . self::table() . ' WHERE blocked_until < %d', [time()]);
     }
 
     /** @return list<array{network: string, account: string, nth: int, until: int}> the last to end first */
@@ -42,7 +42,7 @@ final class BlockList
 
     public static function remove(string $network, string $account): void
     {
-        self::query('DELETE FROM ' . self::table() . ' WHERE id = %s', [self::id($network, $account)]);
+        Database::query('DELETE FROM ' . self::table() . ' WHERE id = %s', [self::id($network, $account)]);
     }
 
     public static function drop(): void
@@ -76,13 +76,6 @@ final class BlockList
     private static function id(string $network, string $account): string
     {
         return md5("$network $account");
-    }
-
-    /** @param list<int|string> $arguments */
-    private static function query(string $sql, array $arguments): int|bool
-    {
-        global $wpdb;
-        return Database::quietly(fn () => $wpdb->query($wpdb->prepare($sql, $arguments)));
     }
 
     /**

@@ -17,4 +17,11 @@ final class Database
             $wpdb->suppress_errors($suppressed);
         }
     }
+
+    /** @param list<int|string> $values */
+    public static function query(string $sql, array $values): int|bool
+    {
+        global $wpdb;
+        return self::quietly(fn () => $wpdb->query($wpdb->prepare($sql, $values)));
+    }
 }

@@ -6,6 +6,7 @@ namespace TokenBucket\WordPress;
 use IXR_Error;
 use TokenBucket;
 use WP_Error;
+use WP_REST_Response;
 use WP_User;
 
 /**
@@ -35,8 +36,9 @@ final class Guard
         add_filter('application_password_is_api_request', [$this, 'beforeApplicationPassword'], PHP_INT_MAX);
         add_action('application_password_did_authenticate', [$this, 'applicationPasswordIsRight']);
         add_action('application_password_failed_authentication', [$this, 'applicationPasswordIsWrong'], 0);
-        // Behind WordPress's own callback for application passwords, before the one for cookies, which asks for the user.
+        // Behind WordPress's own callback for application passwords.
         add_filter('rest_authentication_errors', [$this, 'answerRest'], 95);
+        add_filter('rest_request_after_callbacks', [$this, 'answerRest'], PHP_INT_MAX);
         add_filter('xmlrpc_login_error', [$this, 'answerXmlRpc'], 10, 2);
         add_filter('shake_error_codes', fn (array $codes): array => [...$codes, self::DENIED]);
         add_action('wp_login', [$this, 'afterLogin'], 10, 2);
@@ -101,13 +103,13 @@ final class Guard
         }
         if (!$this->isBasicKnown) {
             $this->isBasicKnown = true;
-            $this->basic = $this->attempt($name, $password, true);
+            $this->basic = $this->attempt($name, $password, true, true);
         }
         if (!$this->basic?->isDenied()) {
             return $isApiRequest;
         }
         /** This action is documented in wp-includes/user.php */
-        do_action('application_password_failed_authentication', $this->denial($this->basic));
+        do_action('application_password_failed_authentication', $this->denied($this->basic));
         return false;
     }
 
@@ -139,14 +141,18 @@ final class Guard
         }
     }
 
-    public function answerRest(mixed $error): mixed
+    /**
+     * A denied client is nobody. What nobody may do is answered with 429, and what everybody may do as without this plugin: the
+     * credentials may be meant for something else, such as a proxy.
+     */
+    public function answerRest(mixed $response): mixed
     {
-        if (!empty($error) || !isset($_SERVER['PHP_AUTH_USER'])) {
-            return $error;
-        }
-        // WordPress looks at the password when the user is asked for, which nothing may have done yet.
-        wp_get_current_user();
-        return $this->basic?->isDenied() ? $this->denial($this->basic) : $error;
+        $status = match (true) {
+            is_wp_error($response) => ((array) $response->get_error_data())['status'] ?? 0,
+            $response instanceof WP_REST_Response => $response->get_status(),
+            default => 0,
+        };
+        return $this->basic?->isDenied() && in_array($status, [401, 403, 429], true) ? $this->denial($this->basic) : $response;
     }
 
     public function answerXmlRpc(mixed $answer, mixed $error = null): mixed
@@ -163,28 +169,33 @@ final class Guard
     }
 
     /** Charges a guess. Null if it is not limited. */
-    private function attempt(string $name, #[\SensitiveParameter] string $password, bool $isApi): ?Attempt
+    private function attempt(string $name, #[\SensitiveParameter] string $password, bool $isApi, bool $isBasic = false): ?Attempt
     {
         // Without both, WordPress looks at no password: it shows wp-login.php, or reads a cookie.
         if ($name === '' || $password === '' || self::hasNoClient()) {
             return null;
         }
         $settings = Settings::load();
+        $client = Client::ofRequest($settings);
+        if ($client->isIn($settings->list('allowed'))) {
+            return null;
+        }
+        $client = $isBasic ? $client->withApplicationPassword() : $client;
+        $account = Account::named($name);
+        $proof = $isApi ? new ProvenPassword($account, $password) : null;
+        if ($proof?->isProven()) {
+            return null;
+        }
         try {
-            $client = Client::ofRequest($settings);
-            if ($client->isIn($settings->list('allowed'))) {
-                return null;
-            }
-            $account = Account::named($name);
-            $proof = $isApi ? new ProvenPassword($account, $password) : null;
-            if ($proof?->isProven()) {
-                return null;
-            }
-            return new Attempt($settings, $client, $account, $proof);
-        } catch (TokenBucket\TokenBucketException $exception) {
+            return new StoredAttempt($settings, $client, $account, $proof);
+        } catch (TokenBucket\ConfigurationException $exception) {
             // An owner who mistyped a DSN has to be able to log in. The page and the notice tell.
             (new SecurityLog($settings))->failed($exception);
             return null;
+        } catch (TokenBucket\TokenBucketException $exception) {
+            // Another user of this host may have brought that about: guesses are limited all the same.
+            (new SecurityLog($settings))->failed($exception);
+            return new DatabaseAttempt($settings, $client, $account, $proof);
         }
     }
 
@@ -217,19 +228,30 @@ final class Guard
         return PHP_SAPI === 'cli' && !isset($_SERVER['REMOTE_ADDR']);
     }
 
+    /** The answer to a denied client. */
     private function denial(Attempt $attempt): WP_Error
     {
-        $minutes = (int) ceil($attempt->retryAfter() / MINUTE_IN_SECONDS);
         if (!headers_sent()) {
-            header('Retry-After: ' . $minutes * MINUTE_IN_SECONDS);
+            header('Retry-After: ' . self::minutes($attempt) * MINUTE_IN_SECONDS);
             // A fault of XML-RPC comes with status 200.
             if (!defined('XMLRPC_REQUEST')) {
                 status_header(429);
             }
         }
+        return $this->denied($attempt);
+    }
+
+    private function denied(Attempt $attempt): WP_Error
+    {
+        $minutes = self::minutes($attempt);
         /* translators: %s: number of minutes */
         $message = _n('Too many failed attempts. Please try again in %s minute.', 'Too many failed attempts. Please try again in %s minutes.', $minutes, 'token-bucket-login-guard');
         return new WP_Error(self::DENIED, sprintf($message, number_format_i18n($minutes)), ['status' => 429]);
+    }
+
+    private static function minutes(Attempt $attempt): int
+    {
+        return (int) ceil($attempt->retryAfter() / MINUTE_IN_SECONDS);
     }
 
     private function wrongPassword(): WP_Error

@@ -27,11 +27,6 @@ final class Notices
             $text = __('Logins are not limited, because the PHP extension token_bucket is not loaded in this PHP (%1$s, %2$s). Logins work as they do without the plugin. Install the extension, restart PHP, and this notice goes away.', 'token-bucket-login-guard');
             return sprintf($text, PHP_VERSION, PHP_SAPI);
         }
-        $failure = Storage::failure();
-        if ($failure === null) {
-            return null;
-        }
-        /* translators: %s: message of the extension */
-        return sprintf(__('The store of the limits cannot be used: %s The storage DSN is token_bucket.storage in php.ini, or TOKEN_BUCKET_LOGIN_GUARD_STORAGE in wp-config.php.', 'token-bucket-login-guard'), rtrim($failure, '.') . '.');
+        return Storage::problem();
     }
 }

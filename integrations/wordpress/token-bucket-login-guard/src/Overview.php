@@ -16,8 +16,12 @@ final class Overview
     public function render(): void
     {
         $this->renderState();
-        $this->renderBlocks();
-        self::renderUnblockForm();
+        try {
+            $this->renderBlocks();
+        } finally {
+            // It works also while the store cannot be read.
+            self::renderUnblockForm();
+        }
         $this->renderStatistics();
     }
 
@@ -72,6 +76,10 @@ final class Overview
 
     private function renderStatistics(): void
     {
+        if (!extension_loaded('token_bucket')) {
+            echo '<p>', esc_html__('The stand-in in plain PHP counts nothing. Denials and blocks are in the log.', 'token-bucket-login-guard'), '</p>';
+            return;
+        }
         $statistics = \TokenBucket\statistics();
         $counts = $denied = [];
         foreach (self::names() as $limit => $label) {
@@ -107,11 +115,9 @@ final class Overview
         if ($client === null) {
             return null;
         }
-        [$network, $account] = match ($limit) {
-            Limits::NETWORK => [$client, ''],
-            Limits::PAIR => [...explode(' ', $client, 2), ''],
-            default => ['', $client],
-        };
+        // The account stands behind the last space.
+        preg_match('/^(?:(.*) )?(.*)$/Ds', $client, $parts);
+        [$network, $account] = $limit === Limits::NETWORK ? [$client, ''] : [$parts[1], $parts[2]];
         return [$network, Account::isId($account) ? Account::describe($account) : ''];
     }
 

@@ -29,7 +29,8 @@ final class SecurityLog
 
     public function failed(\Throwable $exception): void
     {
-        $this->write('cannot limit logins: ' . sanitize_text_field($exception->getMessage()));
+        $what = $exception instanceof \TokenBucket\ConfigurationException ? 'cannot limit logins' : "limits logins in WordPress's database";
+        $this->write("$what: " . sanitize_text_field($exception->getMessage()));
     }
 
     /** The filter for fail2ban does not match what a page of another site does to a network. */

@@ -19,7 +19,8 @@ final class Settings
         'first_block' => [300, 1, 86_400],
     ];
 
-    public const LISTS = ['allowed', 'trusted_proxies'];
+    /** What an entry of each list is. */
+    public const LISTS = ['allowed' => [Client::class, 'isNetwork'], 'trusted_proxies' => [Client::class, 'isProxy']];
     public const LOGS = ['error_log', 'syslog'];
 
     /** @param array<string, mixed> $values */
@@ -29,7 +30,11 @@ final class Settings
 
     public static function load(): self
     {
-        $stored = get_site_option(self::OPTION, []);
+        $stored = get_site_option(self::OPTION, null);
+        if ($stored === null && is_multisite()) {
+            // A single site that became a multisite has them where they were, until they are saved again.
+            $stored = get_blog_option(get_main_site_id(), self::OPTION, []);
+        }
         return new self(is_array($stored) ? $stored : []);
     }
 
@@ -37,6 +42,14 @@ final class Settings
     public static function save(array $values): void
     {
         update_site_option(self::OPTION, $values);
+    }
+
+    public static function delete(): void
+    {
+        delete_site_option(self::OPTION);
+        if (is_multisite()) {
+            delete_blog_option(get_main_site_id(), self::OPTION);
+        }
     }
 
     public function number(string $name): int
@@ -49,7 +62,7 @@ final class Settings
     /** @return list<string> addresses and networks; what is none was not written on the page, and is left out */
     public function list(string $name): array
     {
-        return array_values(array_filter((array) ($this->values[$name] ?? []), [Client::class, 'isNetwork']));
+        return array_values(array_filter((array) ($this->values[$name] ?? []), self::LISTS[$name]));
     }
 
     public function log(): string

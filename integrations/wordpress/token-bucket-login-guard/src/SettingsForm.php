@@ -26,10 +26,10 @@ final class SettingsForm
                 $this->errors[] = sprintf(__('%1$s must be a whole number from %2$s to %3$s.', 'token-bucket-login-guard'), self::label($name), $least, $most);
             }
         }
-        foreach (Settings::LISTS as $name) {
+        foreach (Settings::LISTS as $name => $isEntry) {
             $values[$name] = preg_split('/[\s,]+/', $this->field($name), -1, PREG_SPLIT_NO_EMPTY) ?: [];
             foreach ($values[$name] as $entry) {
-                if (!Client::isNetwork($entry)) {
+                if (!$isEntry($entry)) {
                     /* translators: 1: name of a field, 2: what was written */
                     $this->errors[] = sprintf(__('%1$s must be addresses and networks such as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32, one a line; "%2$s" is not one.', 'token-bucket-login-guard'), self::label($name), $entry);
                 }
@@ -61,7 +61,7 @@ final class SettingsForm
             $input = '<input type="number" id="%1$s" name="%1$s" value="%2$s" min="%3$d" max="%4$d">';
             self::row($name, sprintf($input, esc_attr($name), esc_attr($this->field($name)), $least, $most));
         }
-        foreach (Settings::LISTS as $name) {
+        foreach (array_keys(Settings::LISTS) as $name) {
             self::row($name, sprintf('<textarea id="%1$s" name="%1$s" rows="4" cols="45" class="code">%2$s</textarea>', esc_attr($name), esc_textarea($this->field($name))));
         }
         $options = '';
@@ -83,7 +83,7 @@ final class SettingsForm
         }
         return match (true) {
             isset(Settings::NUMBERS[$name]) => (string) $this->settings->number($name),
-            in_array($name, Settings::LISTS, true) => implode("\n", $this->settings->list($name)),
+            isset(Settings::LISTS[$name]) => implode("\n", $this->settings->list($name)),
             default => $this->settings->log(),
         };
     }

@@ -100,10 +100,11 @@ final class SettingsPage
     {
         $field = fn (string $name): string => is_string($sent[$name] ?? null) ? trim($sent[$name]) : '';
         // A row of the list sends network and account as they are kept, the form what an administrator wrote.
-        $network = substr($field('network'), 0, 64);
+        $networks = $field('network') === '' ? [] : [substr($field('network'), 0, 64)];
         $accounts = Account::isId($field('account')) ? [$field('account')] : [];
         if ($field('address') !== '') {
             $network = Client::at($field('address'))->network;
+            $networks = [$network, Client::basicNetwork($network)];
             if ($network === 'unknown') {
                 return __('The address must be an IPv4 or IPv6 address, such as 192.0.2.1 or 2001:db8::1.', 'token-bucket-login-guard');
             }
@@ -111,10 +112,12 @@ final class SettingsPage
         if ($field('user') !== '') {
             $accounts = Account::idsOfUsersNamed($field('user'));
         }
-        if ($network === '' && $accounts === []) {
+        if ($networks === [] && $accounts === []) {
             return __('Write an address, a user, or both.', 'token-bucket-login-guard');
         }
-        (new Unblocking($settings))->unblock($network === '' ? null : $network, $accounts);
+        foreach ($networks ?: [null] as $network) {
+            (new Unblocking($settings))->unblock($network, $accounts);
+        }
         return '';
     }
 

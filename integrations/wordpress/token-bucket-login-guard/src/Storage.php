@@ -53,15 +53,20 @@ final class Storage
         return defined('TOKEN_BUCKET_LOGIN_GUARD_STORAGE') ? (string) constant('TOKEN_BUCKET_LOGIN_GUARD_STORAGE') : null;
     }
 
-    /** Why the store cannot be used; null if it can. */
-    public static function failure(): ?string
+    /** What an administrator has to know of the store: that it cannot be used, and who limits logins then. Null if it can. */
+    public static function problem(): ?string
     {
         try {
-            $decision = TokenBucket::per(self::dsn(), 'wp_login_probe:', 1, 1)->peek();
-            return $decision->isDegraded() ? 'The server does not answer.' : null;
+            $isDegraded = TokenBucket::per(self::dsn(), 'wp_login_probe:', 1, 1)->peek()->isDegraded();
+            return $isDegraded ? __('The server of the limits does not answer, so on_error decides logins.', 'token-bucket-login-guard') : null;
+        } catch (TokenBucket\ConfigurationException $exception) {
+            /* translators: %s: message of the extension */
+            $text = __('Logins are not limited, because the store of the limits cannot be used: %s The storage DSN is token_bucket.storage in php.ini, or TOKEN_BUCKET_LOGIN_GUARD_STORAGE in wp-config.php.', 'token-bucket-login-guard');
         } catch (TokenBucket\TokenBucketException $exception) {
-            return $exception->getMessage();
+            /* translators: %s: message of the extension */
+            $text = __('The store of the limits cannot be used, so WordPress\'s database counts failed logins, and nobody is blocked: %s', 'token-bucket-login-guard');
         }
+        return sprintf($text, rtrim($exception->getMessage(), '.') . '.');
     }
 
     /** Tells the sites of one PHP user apart, which may share a store. */

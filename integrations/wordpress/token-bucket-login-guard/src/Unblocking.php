@@ -20,6 +20,8 @@ final class Unblocking
      */
     public function unblock(?string $network, array $accounts): void
     {
+        // First, for this works while the store does not.
+        DatabaseCounts::forget($network, $accounts);
         if ($network !== null) {
             $this->limits->network($network)->reset();
             $this->limits->failuresOfNetwork($network)->reset();
@@ -27,6 +29,7 @@ final class Unblocking
         }
         foreach ($accounts as $account) {
             $this->limits->user($account)->reset();
+            $this->limits->user(Client::basicAccount($account))->reset();
             if ($network !== null) {
                 $this->unblockPair($network, $account);
             } else {

@@ -11,6 +11,7 @@ use Illuminate\Support\Facades\Route;
 use Illuminate\Support\ServiceProvider;
 use Symfony\Component\HttpFoundation\Response;
 
+use function TokenBucket\client_network;
 use function TokenBucket\in_network;
 
 class AppServiceProvider extends ServiceProvider
@@ -36,7 +37,7 @@ class AppServiceProvider extends ServiceProvider
         RateLimiter::for('none', static fn () => Limit::none());
         RateLimiter::for('office', static fn (Request $request) => in_network($request->ip(), ['10.0.0.0/8'])
             ? Limit::none()
-            : Limit::perMinute(1)->by($client($request)));
+            : Limit::perMinute(1)->by(client_network($request->ip())));
         RateLimiter::for('none-and-one', static fn (Request $request) => [Limit::none(), Limit::perMinute(1)->by($client($request))]);
         RateLimiter::for('closed', static fn () => Limit::perMinute(0));
         RateLimiter::for('ready-response', static fn () => response('Not today.', 503));

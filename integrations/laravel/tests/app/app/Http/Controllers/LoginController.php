@@ -8,6 +8,8 @@ use Illuminate\Http\Request;
 use Illuminate\Http\Response;
 use Illuminate\Support\Facades\RateLimiter;
 
+use function TokenBucket\client_network;
+
 class LoginController
 {
     private const ATTEMPTS = 5;
@@ -46,7 +48,7 @@ class LoginController
 
     private function key(Request $request): string
     {
-        return mb_strtolower((string) $request->query('user')) . '|' . $request->ip();
+        return mb_strtolower((string) $request->query('user')) . '|' . client_network($request->ip());
     }
 
     private function isPasswordRight(Request $request): bool
