@@ -27,18 +27,18 @@ test: ## run every test
 	@scripts/setup/packages.sh test
 	@scripts/test.sh
 
-check: ## what is long by nature, in short forms: sanitize, fuzz and soak
+check: ## short runs of the long checks: sanitizers, fuzzing, soak
 	@scripts/setup/packages.sh test
 	@scripts/check.sh
 
-test-quick: ## the tests that need no server, in a minute or so: for the edit loop
+test-quick: ## the tests that need no server, for the edit loop: ten minutes the first time, then one or two
 	@scripts/setup/packages.sh build
 	@scripts/test-quick.sh
 
 test-integrations: build ## test the packages in integrations/: ONLY=psr15 for one, FORKY=1 on Debian testing, too
 	@ONLY="$(ONLY)" FORKY="$(FORKY)" scripts/test-integrations.sh
 
-lint: ## formatting, clippy, layers, documents, dependencies, PHP
+lint: ## formatting, clippy, floors, documents, dependencies, PHP
 	@scripts/setup/packages.sh build
 	@scripts/lint.sh
 

@@ -22,7 +22,7 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
     $decision = (new TokenBucket\Compound($pair, $tries))->attempt();      // takes a token from both, or from neither
     if (!$decision->isAccepted()) {
         http_response_code(429);
-        header('Retry-After: 60');                                         // for both limits, or it would tell which denied
+        header('Retry-After: 60');                                         // the same for both: nobody learns which it was
         $message = 'Too many attempts. Please wait a moment.';
     } elseif (password_verify($password, $hash) && isset(USERS[$user])) {
         $decision->refund();                                               // only failures count

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The checks that are long by nature, in short forms: memory under valgrind, AddressSanitizer and Miri, fuzzing, endurance.
+# The checks that are long by nature, in short forms: memory under valgrind, AddressSanitizer and Miri, packages on Debian testing,
+# fuzzing, endurance.
 # The last line is the result.
 set -eu
 cd "$(dirname "$0")/.."
@@ -7,24 +8,16 @@ cd "$(dirname "$0")/.."
 
 [ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/check.sh
 
-step "Build"
-make --no-print-directory build
-scripts/sanitize.sh build >/dev/null
-scripts/fuzz.sh build >/dev/null
+builds() { make --no-print-directory build && scripts/sanitize.sh build >/dev/null && scripts/fuzz.sh build >/dev/null; }
 
-step "PHP: the release"
+step "Build" builds
+[ ! -s "$steps/failed" ] || exit 1
 # make test runs all on a build that checks itself; here it is what the optimiser could change.
-scripts/phpt.sh php-tests/01_class php-tests/02_storages php-tests/06_fpm php-tests/08_memory php-tests/09_statistics
-
-step "Memory: valgrind, AddressSanitizer and Miri"
+step "PHP: the release" scripts/phpt.sh php-tests/01_class php-tests/02_storages php-tests/06_fpm php-tests/08_memory php-tests/09_statistics
 # Miri runs on one core.
-at_once "scripts/sanitize.sh short valgrind asan" "scripts/sanitize.sh short miri"
-
-step "Fuzzing"
-SEED=1 scripts/fuzz.sh 3
-
-step "Endurance"
-MINUTES=0.5 SEED=1 scripts/soak.sh
-
-end_steps
-printf '\nAll checks passed.\n'
+step "Memory: valgrind, AddressSanitizer and Miri" at_once "scripts/sanitize.sh short valgrind asan" "scripts/sanitize.sh short miri"
+# make test runs them with the frameworks of Debian 12. The system is kept; the first time it is installed.
+step "Packages: the frameworks of Debian testing" env FORKY=only scripts/test-integrations.sh
+step "Fuzzing" env SEED=1 scripts/fuzz.sh 3
+step "Endurance" env MINUTES=0.5 SEED=1 scripts/soak.sh
+end_steps "All checks passed."

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks formatting, clippy, the layers, the documents, the dependencies and PHP.
+# Checks formatting, clippy, the floors, the documents, the dependencies and PHP.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,6 +13,10 @@ RUSTFLAGS="--cfg fuzzing" cargo check --locked --quiet --manifest-path fuzz/Carg
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 ! grep -n '"version"' composer.json stubs/composer.json integrations/*/composer.json || { echo "composer.json must name no version"; exit 1; }
 grep -qxE "## (Unreleased|$version)( .*)?" CHANGELOG.md || { echo "CHANGELOG.md has no section for $version"; exit 1; }
+
+# On macOS and Windows one of two names that differ only in case is lost.
+pairs=$(git ls-files | tr '[:upper:]' '[:lower:]' | sort | uniq -d)
+[ -z "$pairs" ] || { echo "Names that differ only in case:"; echo "$pairs"; exit 1; }
 
 # Only src/php knows PHP, and src/limit is pure.
 forbidden() {
@@ -33,12 +37,20 @@ php -n scripts/lint/imports.php src
 
 scripts/lint/archive.sh
 
-# README is short; the links of all pages lead somewhere, and the tests that they name are there.
-[ "$(wc -l <README.md)" -le 150 ] || { echo "README.md has more than 150 lines"; exit 1; }
-pages="README.md docs/*.md docs/*/*.md integrations/README.md integrations/*/README.md examples/*/README.md stubs/README.md ARCHITECTURE.md SECURITY.md CONTRIBUTING.md CHANGELOG.md"
+scripts/lint/readme.sh
+
+# The links of all pages lead somewhere, and the tests that they name are there.
+pages="README.md docs/*.md docs/*/*.md integrations/README.md integrations/*/README.md examples/README.md examples/*/README.md stubs/README.md ARCHITECTURE.md SECURITY.md CONTRIBUTING.md CHANGELOG.md"
 php -n scripts/lint/links.php $pages
 php -n scripts/lint/named_tests.php $pages
+php scripts/lint/phpt_extensions.php
 scripts/lint/packaged_links.sh
+# A client has 2^64 addresses of IPv6.
+git ls-files -c -o --exclude-standard 'docs/*.md' '*README.md' 'SECURITY.md' 'examples/*.php' 'integrations/*.php' 'stubs/*.php' 'share/*.php' |
+    grep -v '/tests/' | xargs php -n scripts/lint/networks.php
+# In plain PHP, and so with the stand-in, a Decision is always true.
+# shellcheck disable=SC2086
+! grep -rnE '^[ *]*(} else ?)?if \(!?(\$decision|[^(]*->(attempt|peek|takeUpTo|reserve)\([^()]*\))\)' $pages examples share bin stubs src integrations || { echo "Ask a Decision isAccepted()"; exit 1; }
 scripts/pictures.sh --check
 # Who is called by an alert finds what to do.
 for alert in $(sed -n 's/^ *- alert: //p' share/alerts.yml); do
@@ -47,6 +59,12 @@ done
 # Faults that are planted on purpose fit the code as it is.
 git apply --check tests/histories/planted/*.patch || { echo "A fault in tests/histories/planted does not fit the code"; exit 1; }
 php -n scripts/lint/planted_lua.php
+# find-limit finds places by their values: only a pasted format has names, and user agents are clients'.
+forbidden_names='nginx|apache|caddy|traefik|haproxy|varnish|squid|envoy|cloudf|fastly|heroku|docker|kubernetes|journal|forwarded|real.?ip|remote.?(addr|ip)|client.?ip|request.?(uri|method)|timestamp'
+if grep -rniE "$forbidden_names" share/command/FindLimit --exclude=FormatString.php --exclude=UserAgent.php; then
+    echo "share/command/FindLimit must not know the names of formats or servers"
+    exit 1
+fi
 # A number of speed is what make bench wrote.
 php -n scripts/lint/speed.php
 
@@ -85,6 +103,7 @@ else
 fi
 # A tag can be moved to another commit.
 ! grep -nE 'uses: [^.]' .github/workflows/*.yml | grep -vE '@[0-9a-f]{40} # v' || { echo "Actions must be pinned by commit, with the version behind it"; exit 1; }
+! grep -nE '(php|debian|rust):[0-9]' .github/workflows/release.yml | grep -vE '@sha256:([0-9a-f]{64}|PLACEHOLDER)' || { echo "Images of a release must be pinned by digest"; exit 1; }
 if command -v actionlint >/dev/null; then
     actionlint .github/workflows/*.yml
 else
@@ -97,5 +116,5 @@ if command -v check-jsonschema >/dev/null; then
 else
     echo "Issue templates and Dependabot not checked: pip install check-jsonschema"
 fi
-scripts/count-lines.sh
+scripts/count-lines.sh --check
 echo "Lint passed"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Builds the extension for several PHPs and tests it on each. Ends with a table, and the result in the last line.
+# What passes is written into docs/install.md.
 # ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads musl arm64 revolt fleet stand-in frankenphp roadrunner;
 # all by default, of the last three those whose program is there (npm, frankenphp, rr). FRANKENPHP= and RR= name the programs; that of FrankenPHP must be linked with a
 # libphp.so beside which its PHP is (`scripts/matrix/source.sh embed` builds one).
@@ -109,6 +110,14 @@ roadrunner() {
     scripts/servers.sh scripts/matrix/roadrunner.sh "$rr" "$php" "$extension"
 }
 
+# Writes which PHP a part has passed on, and at which commit, into its row of docs/install.md. Not if files differ from that commit.
+note_passed() {
+    [ -n "$2" ] || return 0
+    [ -z "$(git status --porcelain -- . ':!docs/install.md')" ] || return 0
+    commit=$(git log -1 --format='`%h`, %as')
+    sed -i "s#^| \`$1\` | [^|]* | \([^|]*\) | [^|]* |\$#| \`$1\` | $2 | \1 | $commit |#" docs/install.md
+}
+
 # Runs a part, adds its row to the table, and writes its output to a log.
 failed=
 rows=
@@ -129,6 +138,7 @@ run() {
     php=$(cat "$logs/$name.version" 2>/dev/null || sed -n 's/^PHP \([0-9][0-9A-Za-z.]*\)$/\1/p' "$log")
     if [ $status = 0 ]; then
         result=passed
+        note_passed "$name" "$php"
     else
         result=FAILED
         failed="$failed $name"

@@ -84,7 +84,7 @@ fi
 start memcached1 memcached $(memcached_as) -l 127.0.0.1 -p "$memcached1"
 start memcached2 memcached $(memcached_as) -l 127.0.0.1 -p "$memcached2"
 start memcached3 memcached $(memcached_as) -l 127.0.0.1 -p "$memcached3"
-chmod 777 "$folder"
+chmod 1777 "$folder"
 start memcached4 memcached $(memcached_as) -s "$folder/memcached.sock" -a 0777
 
 # A server that starts removes the temporary tables of other servers with the same TMPDIR.

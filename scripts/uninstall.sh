@@ -19,4 +19,5 @@ for page in share/man/*; do
     $as_root rm -f "$manual/${page##*/}"
 done
 $as_root rm -rf "$shared"
+! cmp -s share/tmpfiles.d/token-bucket.conf /etc/tmpfiles.d/token-bucket.conf || $as_root rm -f /etc/tmpfiles.d/token-bucket.conf
 echo "Uninstalled; restart php-fpm"

@@ -23,6 +23,7 @@ use TokenBucket\FixedWindow;
 use TokenBucket\Limiter;
 use TokenBucket\SlidingWindow;
 
+use function TokenBucket\denials;
 use function TokenBucket\limiter;
 use function TokenBucket\reset_statistics;
 use function TokenBucket\status;
@@ -33,6 +34,8 @@ const DEFAULT_REFRESH = 10;
 
 /** How long a client is blocked unless another time is typed; in seconds, or with one of these units. */
 const BLOCK_TIME = '1h';
+/** So many clients that are all addresses show that a limit has no others. */
+const FEWEST_ADDRESSES = 5;
 const UNITS = ['' => 1, 's' => 1, 'm' => 60, 'min' => 60, 'h' => 3_600, 'd' => 86_400];
 
 /** `most_denied` cuts identifiers at so many bytes. One that long may be cut, so that it names no client. */
@@ -48,6 +51,9 @@ const FULL_TABLE_PERCENT = 90;
 const MOSTLY_DENIED_PERCENT = 50;
 const MOSTLY_DENIED_MINUTES = 10;
 const MOSTLY_DENIED_CALLS = 60;
+
+/** If a larger share of all calls was denied, in percent, the page does not say that nothing needs attention. */
+const MUCH_DENIED_PERCENT = 10;
 
 /** How old the previous reading may be from which rates are computed, in seconds. */
 const OLDEST_READING = 600;
@@ -290,6 +296,7 @@ function reset_client(): string
     if ($limiter->peek(0)->isExempt()) {
         return exempt_client();
     }
+    refuse_mistyped_address();
     $limiter->reset();
     return success('Reset', describe_client($limiter));
 }
@@ -327,6 +334,7 @@ function unblock_client(): string
     if (posted_limiter()->peek(0)->isExempt()) {
         return exempt_client();
     }
+    refuse_mistyped_address();
     $was_blocked = false;
     foreach (posted_limiters() as $limiter) {
         $decision = $limiter->peek(0);
@@ -341,6 +349,42 @@ function unblock_client(): string
         . ($is_listed ? ' Another limit is blocked under this identifier: in the code, or on another storage.' : ''));
 }
 
+/** A client that was typed and is probably a mistyped address is neither reset nor unblocked. Its own buttons do both. */
+function refuse_mistyped_address(): void
+{
+    $mistake = mistyped_address();
+    if ($mistake !== null) {
+        throw new \ValueError("$mistake.");
+    }
+}
+
+/**
+ * Says what is wrong with a typed client that is probably a mistyped address; null if it is an address, or may well be none. A limit knows
+ * its clients by their texts alone. The command knows more forms (share/command/MistypedAddress.php).
+ */
+function mistyped_address(): ?string
+{
+    $is_address = fn(string $word): bool => filter_var(preg_replace(['~/\d+$~D', '~^\[(.*)\](:\d+)?$~D', '~^([\d.]+):\d+$~D', '~%[\w.-]+$~D'], ['', '$1', '$1', ''], $word), FILTER_VALIDATE_IP) !== false;
+    $limit = field($_POST, 'limit');
+    $identifier = ($limit === IN_THE_CODE ? '' : "$limit:") . posted_client();
+    $word_of = fn(string $identifier): string => explode(' ', $is_address($identifier) ? $identifier : preg_replace('~^[^:]*:~', '', $identifier), 2)[0];
+    $word = $word_of($identifier);
+    if (field($_POST, 'client_base64') !== '' || \in_array($word, ['', 'unknown'], true) || $is_address($word)) {
+        return null;
+    }
+    $name = strstr($identifier, ':', true);
+    $known = array_filter(array_column([...status()['blocked'], ...denials()], 'identifier'), fn(?string $other): bool => $name !== false && str_starts_with((string) $other, "$name:"));
+    if (\in_array($identifier, $known, true)) {
+        return null;
+    }
+    if (preg_match('~^(\d+(\.\d*){3,}|[\da-f]*(:[\da-f]*)*::[\da-f:.]*)(/\d*)?$~Di', $word) === 1) {
+        return "$word looks like an address and is none";
+    }
+    $words = array_unique(array_diff(array_map($word_of, $known), ['unknown']));
+    return \count($words) >= FEWEST_ADDRESSES && array_filter($words, $is_address) === $words
+        ? "$word is no address, and all clients are that this limit has denied or blocked" : null;
+}
+
 /** Asks whether the posted client is to be blocked, and for how long. */
 function block_question(): string
 {
@@ -352,11 +396,14 @@ function block_question(): string
     $name = show_text($limit === IN_THE_CODE ? $client : "$limit:$client");
     $default = BLOCK_TIME;
     $cancel = link_to([]);
+    $mistake = mistyped_address();
+    $doubt = $mistake === null ? '' : '<p><strong>' . show_text($mistake) . '.</strong> Block it only if the application passes it so.</p>';
     return <<<HTML
         <section class="notice" id="notice" tabindex="-1" autofocus aria-labelledby="question">
         <h2 id="question">Block this client?</h2>
         <form method="post" class="fields">
         $fields
+        $doubt
         <p>All calls of <code>$name</code> will be denied. Unblock lifts the block.</p>
         <p><label for="time">For</label> <input id="time" name="time" value="$default" required pattern="\s*[0-9.]+\s*(s|m|min|h|d)?\s*" autocomplete="off">
         <span class="hint">In seconds, or with a unit: 30s, 15m, 2h, 1d.</span></p>
@@ -621,11 +668,12 @@ function controls(int $refresh, ?string $token): string
  */
 function attention(array $status): string
 {
-    $items = array_map(show_text(...), [...$status['shared_memory_errors'], ...$status['likely_mistakes']]);
+    $items = [];
     $error = $status['limits_file']['error'] ?? null;
     if ($error !== null) {
         $items[] = 'The file of the named limits has a mistake. Workers keep the limits that they have read, and a worker that starts now throws: ' . show_text($error);
     }
+    array_push($items, ...array_map(show_text(...), [...$status['shared_memory_errors'], ...$status['likely_mistakes']]));
     foreach ($status['servers'] as $server) {
         if (!$server['up']) {
             $reason = $server['last_failure'] === null ? '.' : ': ' . show_text($server['last_failure']);
@@ -656,7 +704,9 @@ function attention(array $status): string
         $items[] = '<code>token_bucket.test_clock = 1</code>: scripts may stop the time of their limits.';
     }
     if ($items === []) {
-        return "<p class=\"notice good\">Nothing needs attention.</p>\n";
+        [$denied, $checked] = [array_sum(array_column($status['limits'], 'denied')), array_sum(array_column($status['limits'], 'checked'))];
+        return percent($denied, $checked) < MUCH_DENIED_PERCENT ? "<p class=\"notice good\">Nothing needs attention.</p>\n"
+            : '<p class="notice">No fault is known. ' . share($denied, $checked) . " of all calls were denied: the limits below say which.</p>\n";
     }
     return "<section class=\"notice bad\" aria-labelledby=\"attention\">\n<h2 id=\"attention\">Needs attention</h2>\n<ul>\n<li>"
         . implode("</li>\n<li>", $items) . "</li>\n</ul>\n</section>\n";
@@ -876,10 +926,10 @@ function limited_section(array $status, ?string $token): string
             : client_buttons($client['in_code'] ? IN_THE_CODE : $client['name'], $client['client'], $token, $client['blocked']),
     ];
     $unknown = array_keys(array_filter($status['named_limits'], fn(array $limit): bool => \array_key_exists('limited', $limit) && $limit['limited'] === null));
-    $note = note_of_more($stopped, 'limited') . ($unknown === [] ? '' : '<p class="muted">On servers, where blocks alone are known: <code>'
+    $note = note_of_more($stopped, 'limited') . ($unknown === [] ? '' : '<p class="muted">Of these limits, which are on servers, only blocks are known: <code>'
         . implode('</code>, <code>', array_map(fn(int|string $name): string => show_text((string) $name), $unknown)) . "</code>.</p>\n");
     return section('limited', 'Blocked and limited now', table(
-        'Clients that this host has blocked, and clients that a named limit would deny now (the page asks about the 64 that each limit denied most of late). The longest wait comes first.',
+        'Clients that this host has blocked, and clients that a named limit would deny now (the page asks about the 64 that each limit denied most lately). The longest wait comes first.',
         ['Client', 'Limit', 'Now', 'For', 'Change'],
         array_map($show, \array_slice($stopped, 0, rows_shown('limited'))),
         'No client is blocked, and none of a named limit in shared memory is limited.',
@@ -969,7 +1019,7 @@ function denials_section(array $status): string
         time_tag($denial['last_at']) . ($denial['count'] === 1 ? '' : '<br> <span class="muted">since ' . gmdate(intdiv((int) $denial['first_at'], 86_400) === intdiv((int) $denial['last_at'], 86_400) ? 'H:i:s' : 'Y-m-d H:i:s', (int) $denial['first_at']) . '</span>'),
     ];
     return section('denials', 'Denied last', table(
-        'The latest calls that were denied, one row for a client and cause until ten minutes pass without. <code>token-bucket denials</code> has all.',
+        'The latest denied calls: a row for each client and cause, until ten minutes pass without a denial. <code>token-bucket denials</code> has all.',
         ['Identifier', 'Limit', 'Why', 'Calls', 'Last'],
         array_map($show, \array_slice($status['denials'], 0, rows_shown('denials'))),
         'No call was denied.',
@@ -1400,8 +1450,7 @@ function style(): string
             .curve { display: inline-block; width: 8rem; min-width: 0; height: 1.2rem; margin: 0; vertical-align: middle; }
             .number { text-align: left; }
             #limited ~ table tbody th, #most-denied ~ table tbody th { width: auto; }
-            tr:has(form) th { flex: 1 1 9rem; order: -2; }
-            td:has(> div > form) { order: -1; }
+            td:has(> div > form) { margin-left: auto; }
             #directives ~ table tbody tr { padding: 0; border: 0; }
             #directives ~ table tbody th { flex-basis: auto; font-weight: 400; }
             #directives ~ table td::before { content: none; }

@@ -39,28 +39,31 @@ pub fn network(address: &[u8], ipv6_bits: u32, ipv4_bits: u32) -> Option<String>
 /// the entry that this proxy appended to `forwarded` (the header `X-Forwarded-For`) takes its place, from right to left:
 /// what stands further to the left may have been written by the client.
 pub fn client<'a>(remote: Option<&'a [u8]>, forwarded: &'a [u8], proxies: &[Proxy]) -> &'a [u8] {
-    let is_proxy = |address: &[u8]| {
-        parse(address).is_some_and(|address| {
-            proxies
-                .iter()
-                .any(|proxy| matches!(proxy, Proxy::Network(network) if network.contains(address)))
-        })
-    };
     let mut entries = forwarded.rsplit(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     let mut address = remote.map(without_port).unwrap_or_default();
-    // Of the connection alone: an entry of the header may be the client's.
-    let mut is_trusted = match remote {
-        Some(b"" | UNIX_SOCKET) => proxies.contains(&Proxy::UnixSocket),
-        _ => is_proxy(address),
-    };
+    let mut is_trusted = is_proxy(remote, proxies);
     while is_trusted {
         match entries.next() {
             Some(entry) if !entry.is_empty() => address = without_port(entry),
             _ => break,
         }
-        is_trusted = is_proxy(address);
+        is_trusted = is_in_networks(address, proxies);
     }
     address
+}
+
+/// Whether the connection is that of a trusted proxy. Only a connection can come by a unix socket: an entry of the header may be
+/// the client's.
+pub fn is_proxy(remote: Option<&[u8]>, proxies: &[Proxy]) -> bool {
+    match remote {
+        Some(b"" | UNIX_SOCKET) => proxies.contains(&Proxy::UnixSocket),
+        _ => is_in_networks(remote.map(without_port).unwrap_or_default(), proxies),
+    }
+}
+
+fn is_in_networks(address: &[u8], proxies: &[Proxy]) -> bool {
+    let holds = |proxy: &Proxy, address| matches!(proxy, Proxy::Network(network) if network.contains(address));
+    parse(address).is_some_and(|address| proxies.iter().any(|proxy| holds(proxy, address)))
 }
 
 /// Whether a text is an address or a network that visitors from the internet do not have: private, shared by a provider's

@@ -11,6 +11,8 @@ pub struct Error(Box<Content>);
 struct Content {
     kind: ErrorKind,
     message: String,
+    /// What it is known by, if the store may say the same in other words.
+    known_by: Option<String>,
 }
 
 /// What an error is about.
@@ -38,7 +40,18 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     #[cold]
     fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Content { kind, message: message.into() }))
+        Self(Box::new(Content { kind, message: message.into(), known_by: None }))
+    }
+
+    /// The same error, known by this whatever its words are.
+    pub fn as_known_by(mut self, what: String) -> Self {
+        self.0.known_by = Some(what);
+        self
+    }
+
+    /// What the error is known by; none: by its message.
+    pub fn known_by(&self) -> Option<&str> {
+        self.0.known_by.as_deref()
     }
 
     /// Whether the store answered that it does not do this.

@@ -92,9 +92,20 @@ pub fn detail(seconds: Option<u64>) -> String {
         Some(1) => "Try again in 1 second.".to_owned(),
         Some(seconds @ ..120) => format!("Try again in {seconds} seconds."),
         Some(seconds @ ..7_200) => format!("Try again in {} minutes.", seconds.div_ceil(60)),
-        Some(seconds @ ..172_800) => format!("Try again in {} hours.", seconds.div_ceil(3_600)),
-        Some(seconds) => format!("Try again in {} days.", seconds.div_ceil(86_400)),
+        Some(seconds @ ..172_800) => in_two_units(seconds, 3_600, 60, "hours", "minute"),
+        Some(seconds) => in_two_units(seconds, 86_400, 3_600, "days", "hour"),
         None => "The request is larger than the limit allows at any time.".to_owned(),
+    }
+}
+
+/// Of a long time an hour or a day may be much.
+fn in_two_units(seconds: u64, unit: u64, part: u64, units: &str, part_name: &str) -> String {
+    let up = seconds.div_ceil(part).saturating_mul(part);
+    let (whole, rest) = (up / unit, up % unit / part);
+    match rest {
+        0 => format!("Try again in {whole} {units}."),
+        1 => format!("Try again in {whole} {units} 1 {part_name}."),
+        _ => format!("Try again in {whole} {units} {rest} {part_name}s."),
     }
 }
 
@@ -134,10 +145,12 @@ mod tests {
             (121, "3 minutes"),
             (7_199, "120 minutes"),
             (7_200, "2 hours"),
-            (7_201, "3 hours"),
+            (7_201, "2 hours 1 minute"),
+            (33_475, "9 hours 18 minutes"),
             (172_799, "48 hours"),
             (172_800, "2 days"),
-            (172_801, "3 days"),
+            (172_801, "2 days 1 hour"),
+            (612_001, "7 days 3 hours"),
         ] {
             assert_eq!(detail(Some(seconds)), format!("Try again in {text}."));
         }

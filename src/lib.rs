@@ -20,6 +20,7 @@ pub mod net;
 #[cfg(not(fuzzing))]
 mod php;
 pub mod process;
+mod regular_file;
 #[cfg(test)]
 mod rounds;
 pub mod settings;

@@ -3,13 +3,13 @@
 /**
  * A token bucket: holds some tokens, starts full, refills continuously.
  *
- *     $bucket = TokenBucket::per(null, "search:$ip", 30, 60);  // 30 at once, 30 back in 60 seconds
+ *     $bucket = TokenBucket::per(null, "search:$network", 30, 60);  // 30 at once, 30 back in 60 seconds
  *     if ($bucket->consume()) { ... }
  *
  * A decision is one atomic step, under any number of processes. All objects with the same identifier on the same storage
  * use one bucket. The constructor is the classic call: it takes the refill as tokens per second.
  *
- *     $bucket = new TokenBucket(null, "search:$ip", 10, 1);    // ten tokens, one back each second
+ *     $bucket = new TokenBucket(null, "search:$network", 10, 1);    // ten tokens, one back each second
  *
  * May be extended; consume() and key() may be overridden. Cannot be cloned or serialized.
  *
@@ -48,7 +48,7 @@ class TokenBucket implements TokenBucket\Limiter
      *
      * @param TokenBucketStorage|string|null $storage a storage object, a DSN, or null for token_bucket.storage. On a storage
      *                                      written in PHP only consume() and attempt() work, and its exceptions pass through
-     * @param string     $identifier        names the bucket, for example "login:$ip": 1 to 4,096 bytes of any kind
+     * @param string     $identifier        names the bucket, for example "login:$network": 1 to 4,096 bytes of any kind
      * @param int|null   $bucket_capacity   tokens in a full bucket: 1 to 2,147,483,647
      * @param float|null $tokens_per_second the rate of the refill: above 0, at most 10^9, and a full refill takes at most four
      *                                      years. Without capacity and rate only check() with a $limit, reset() and block() work
@@ -74,7 +74,7 @@ class TokenBucket implements TokenBucket\Limiter
      * default stay uninitialized, as after DateTime::createFromFormat().
      *
      * @param TokenBucketStorage|string|null $storage a storage object, a DSN, or null for token_bucket.storage
-     * @param string $identifier names the bucket, for example "login:$ip": 1 to 4,096 bytes of any kind
+     * @param string $identifier names the bucket, for example "login:$network": 1 to 4,096 bytes of any kind
      * @param int    $limit      tokens in a full bucket: 1 to 2,147,483,647
      * @param float  $interval   how long a full refill takes, in seconds: above 0, at least 1 nanosecond for each unit of $limit,
      *                           at most four years
@@ -199,7 +199,7 @@ class TokenBucket implements TokenBucket\Limiter
 
     /**
      * Makes the bucket full and lifts a block. Needs no capacity and no rate: `(new TokenBucket(null,
-     * "login:$ip"))->reset()`.
+     * "login:$network"))->reset()`.
      *
      * @throws LogicException on a storage written in PHP
      * @throws TokenBucket\StorageException if the storage fails
@@ -217,7 +217,7 @@ class TokenBucket implements TokenBucket\Limiter
      * and MySQL a block needs the columns that MysqlStorage::prepare() adds. A FixedWindow on the same identifier is not
      * blocked: call block() on an object of the class that decides.
      *
-     *     (new TokenBucket(null, "login:$ip"))->block(900);
+     *     (new TokenBucket(null, "login:$network"))->block(900);
      *
      * @param float $seconds how long: above 0, at most four years
      *

@@ -17,8 +17,8 @@ use support::{Folder, with_context};
 use token_bucket::dsn::{Dsn, Target};
 use token_bucket::guard::Stores;
 use token_bucket::limit::{
-    CalendarWindow, Charge, Decision, FixedWindow, Limit, Op, SECOND, SlidingWindow, StoredState,
-    TokenBucket, apply,
+    CalendarWindow, Charge, Decision, FixedWindow, Limit, Op, SECOND, SlidingWindow, State,
+    StoredState, TokenBucket, apply,
 };
 use token_bucket::limiter::{
     DecidedBy, FirstAnswer, FlaggedDecision, Limiter, Limiters, Member, RecordHandle, Settled,
@@ -87,6 +87,7 @@ impl Bench {
             decision,
             decided_by,
             cost,
+            asked_for_nothing: false,
         };
         settle_all(&[settlement], Some(now)).answer.unwrap()[0]
     }
@@ -166,6 +167,7 @@ macro_rules! on_every_store {
 on_every_store!(
     bucket_starts_full_and_refills,
     denied_call_changes_nothing,
+    look_with_any_numbers_changes_nothing,
     check_charges_denied_calls_and_forgives_after_a_refill,
     reservations_are_served_in_order,
     refund_and_reset_give_tokens_back,
@@ -173,6 +175,8 @@ on_every_store!(
     different_identifiers_have_different_buckets,
     system_clock_counts_without_a_test,
     clock_that_went_back_denies_for_one_refill_at_most,
+    clock_that_went_back_adds_to_a_block_what_had_passed_at_most,
+    debt_is_as_many_refills_of_other_numbers_and_after_a_clock_went_back,
     admits_agrees_with_decide,
     window_opens_ends_and_takes_refunds,
     windows_and_buckets_of_one_identifier_are_separate,
@@ -187,6 +191,7 @@ on_every_store!(
     takes_what_is_there,
     block_denies_every_call_until_it_ends,
     decision_is_refunded_where_it_was_made,
+    settlement_after_a_reset_or_a_block_is_false,
     call_is_charged_what_it_cost,
     several_limits_are_charged_or_none,
     dry_run_denies_no_compound,
@@ -306,6 +311,69 @@ fn clock_that_went_back_denies_for_one_refill_at_most(bench: &Bench) {
     assert_eq!(bench.take(b"x", &limit, 1, back).retry_after(), 1.0);
     assert!(!bench.take(b"x", &limit, 1, back + SECOND - 1).is_accepted());
     assert!(bench.take(b"x", &limit, 2, back + 2 * SECOND).is_accepted());
+}
+
+fn clock_that_went_back_adds_to_a_block_what_had_passed_at_most(bench: &Bench) {
+    let ends = [T0 - 100_000 * SECOND, T0 + 100_000 * SECOND, T0 + 200_000 * SECOND];
+    let limits = [per_second(5, 1.0), fixed(5, 600.0), sliding(5, 600.0), calendar(5, ends)];
+    for (limit, back) in limits.iter().flat_map(|limit| [1, 40, 9_000].map(|back| (limit, back))) {
+        let name = format!("{back}").into_bytes();
+        bench.call(&name, limit, Op::Block { duration: 60 * SECOND }, T0);
+        // A look changes nothing, so the call after it, at a later time, begins the block anew.
+        let left = (60 - 30 + back).min(60) * SECOND;
+        let at = |seconds: u64| T0 + (30 + seconds) * SECOND - back * SECOND;
+        let peek = Op::Peek { cost: 1 };
+        assert_eq!(bench.call(&name, limit, peek, at(0)).retry_at, at(0) + left);
+        let begun = bench.take(&name, limit, 1, at(5));
+        let left = (60 - 35 + back).min(60) * SECOND;
+        assert!(begun.is_blocked() && begun.retry_at == at(5) + left, "{limit:?} by {back} s");
+        assert_eq!(bench.take(&name, limit, 1, at(9)).retry_at, at(5) + left);
+        assert!(bench.take(&name, limit, 5, at(5) + left).is_accepted());
+        bench.call(&name, limit, Op::Reset, T0);
+    }
+}
+
+/// A bucket of four in 80 seconds owes some capacities. Each time that the clock goes back, and under a shorter interval, a call waits
+/// for as many refills, and for what it takes itself.
+fn debt_is_as_many_refills_of_other_numbers_and_after_a_clock_went_back(bench: &Bench) {
+    let (limit, short) = (per_period(4, 80.0), per_period(4, 8.0));
+    for (owed, (now_under, refill)) in
+        (0..5u64).flat_map(|owed| [(&limit, 80), (&short, 8)].map(|under| (owed, under)))
+    {
+        let name = format!("{owed}-{refill}").into_bytes();
+        let mut now = T0;
+        bench.take(&name, &limit, 4, now);
+        for reserved in 0..owed {
+            let op = Op::Reserve { cost: 4, max_wait: 1_000 * SECOND };
+            let wait = bench.call(&name, &limit, op, now).wait;
+            assert_eq!(wait, (reserved + 1) * 80 * SECOND);
+        }
+        for _ in 0..3 {
+            now -= if refill == 80 { 86_400 * SECOND } else { 0 };
+            let all = bench.take(&name, now_under, 4, now);
+            let wait = (owed + 1) * refill * SECOND;
+            assert!(
+                !all.is_accepted() && all.retry_at <= now + wait + 1_000,
+                "{owed} of {refill} s"
+            );
+            // Nothing of it is forgiven.
+            assert!(
+                all.retry_at >= now + wait.min((owed + 1) * 80 * SECOND),
+                "{owed} of {refill} s"
+            );
+        }
+        let after = now + (owed + 1) * refill * SECOND + 1_000;
+        assert!(bench.take(&name, now_under, 4, after).is_accepted());
+    }
+    // What a call cost beyond its estimate is one capacity, and stays that.
+    let mut now = T0;
+    let settle = Op::Settle { cost: 4, expiry: bench.take(b"settled", &limit, 4, now).expires_at };
+    bench.call(b"settled", &limit, settle, now);
+    for _ in 0..5 {
+        now -= 86_400 * SECOND;
+        let denied = bench.take(b"settled", &limit, 1, now);
+        assert_eq!(denied.retry_at, now + 100 * SECOND);
+    }
 }
 
 fn admits_agrees_with_decide(bench: &Bench) {
@@ -442,6 +510,58 @@ fn decision_is_refunded_where_it_was_made(bench: &Bench) {
     assert!(!refund(&window, &second, T0 + 62 * SECOND), "its window has ended");
     let now = bench.call(b"x", &window, Op::Peek { cost: 0 }, T0 + 62 * SECOND);
     assert_eq!(window.remaining(&now), 3);
+}
+
+fn settlement_after_a_reset_or_a_block_is_false(bench: &Bench) {
+    let hour = 3_600 * SECOND;
+    let windows = [
+        fixed(9, 7_200.0),
+        sliding(9, 7_200.0),
+        calendar(9, [T0 - hour, T0 + hour, T0 + 3 * hour]),
+    ];
+    // The state of a window is another one after each of these: it was reset, it was blocked, and a block was lifted.
+    let ends: [&[Op]; 4] = [
+        &[Op::Reset],
+        &[Op::Block { duration: 3 * SECOND }],
+        &[Op::Block { duration: hour }, Op::Reset],
+        &[Op::Reset, Op::Block { duration: SECOND }, Op::Reset, Op::Reset],
+    ];
+    for (n, (window, ends)) in
+        windows.iter().flat_map(|window| ends.map(|ends| (window, ends))).enumerate()
+    {
+        let name = n.to_string().into_bytes();
+        let mut now = T0;
+        let attempt = |cost, now| {
+            let op = Op::Take { cost };
+            let answer =
+                with_context(&name, |it| bench.limiter.decide(&it, window, &op, Some(now)));
+            answer.answer.unwrap()
+        };
+        let mut charged = vec![attempt(4, now)];
+        for _ in 0..3 {
+            for op in ends {
+                now += SECOND;
+                bench.call(&name, window, *op, now);
+            }
+            now += 4 * SECOND;
+            charged.push(attempt(5, now));
+            let (last, before) = charged.split_last().unwrap();
+            for cost in [0, 1, 8] {
+                for decision in before {
+                    let settled = bench.settle(&name, window, decision, cost, now);
+                    // More hits than were estimated are charged to a sliding window as it is.
+                    let is_more = matches!(window, Limit::SlidingWindow(_)) && cost > 5;
+                    assert_eq!(
+                        settled.is_done,
+                        Some(is_more),
+                        "{cost} of {window:?} after {ends:?}"
+                    );
+                }
+            }
+            let settled = bench.settle(&name, window, last, 3, now);
+            assert_eq!(settled.is_done, Some(true), "{window:?} after {ends:?}");
+        }
+    }
 }
 
 fn sliding_window_holds_no_more_hits_than_its_limit(bench: &Bench) {
@@ -594,6 +714,7 @@ impl<'a> Compound<'a> {
             decision: &decisions[i],
             decided_by,
             cost: costs[i],
+            asked_for_nothing: false,
         };
         let each: Vec<_> = (0..decisions.len()).map(settlement).collect();
         settle_all(&each, Some(now)).answer.unwrap()
@@ -693,7 +814,7 @@ fn any_sequence_on_a_first_of_charges_the_first_that_accepts(bench: &Bench) {
                 let i = place;
                 let settlement = Settlement {
                     limiter: first_of.limiters[i], identifier: &first_of.names[i], limit: &limits[i], in_force: None,
-                    decision: &decision, decided_by: DecidedBy::Store, cost: real,
+                    decision: &decision, decided_by: DecidedBy::Store, cost: real, asked_for_nothing: false,
                 };
                 settlement.settle(Some(now)).answer.unwrap();
                 if real != cost {
@@ -863,12 +984,18 @@ fn any_sequence_on_a_calendar_window_is_decided_as_by_apply(bench: &Bench) {
         let ends = [T0 - 3_590 * SECOND, T0 + 10 * SECOND, T0 + 3_610 * SECOND];
         calendar(hits, ends.map(|end| end + late * SECOND))
     });
+    // Of a window, of one after resets, or of one after a block.
+    let number = prop_oneof![2 => Just(0), 2 => 1u64..3, 1 => 500u64..520];
+    let expiry = || {
+        let own = number.clone().prop_map(|number| Some(T0 + 10 * SECOND + number * 1_000));
+        prop_oneof![1 => expiry(), 3 => own]
+    };
     let op = prop_oneof![
         4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
-        1 => (0u64..9, prop_oneof![expiry(), Just(Some(T0 + 10 * SECOND))])
-            .prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
-        1 => settle(),
+        2 => (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+        1 => (0u64..9, expiry())
+            .prop_map(|(cost, expiry)| Op::Settle { cost, expiry: expiry.unwrap_or(T0) }),
         1 => take_up_to(),
         1 => Just(Op::Reset),
         1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
@@ -960,6 +1087,47 @@ fn any_sequence_on_a_bucket_is_decided_as_by_apply(bench: &Bench) {
     check_sequences(bench, "b", &limits, op.boxed(), true);
 }
 
+/// Two keys have the same calls, and one of them is also looked at, under other numbers too: the decisions on both stay the same.
+fn look_with_any_numbers_changes_nothing(bench: &Bench) {
+    let of_day = |hits, after: u64| calendar(hits, [T0, T0 + after * SECOND, T0 + 9_000 * SECOND]);
+    let kinds = [
+        [per_second(5, 2.0), per_second(7, 200.0), per_period(3, 7.0)],
+        [fixed(5, 2.5), fixed(7, 0.1), fixed(3, 7.0)],
+        [of_day(5, 9), of_day(7, 700), of_day(3, 7_000)],
+        [sliding(5, 2.5), sliding(7, 0.1), sliding(3, 7.0)],
+    ];
+    let op = prop_oneof![
+        4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
+        1 => Just(Op::Check),
+        1 => (0u64..4).prop_map(|cost| Op::Reserve { cost, max_wait: 5 * SECOND }),
+        1 => (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+        1 => settle(),
+        1 => take_up_to(),
+        1 => Just(Op::Reset),
+        1 => (1..9 * SECOND).prop_map(|duration| Op::Block { duration }),
+    ];
+    let call = (0usize..3, op, prop::collection::vec((0usize..3, 0u64..9), 0..3), 0u64..2_000_000);
+    let config = ProptestConfig {
+        cases: bench.sequences / 10,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let sequence = Cell::new(0u32);
+    proptest!(config, |(calls in prop::collection::vec(call, 1..20), kind in 0usize..4)| {
+        sequence.set(sequence.get() + 1);
+        let name = |which| format!("look{}-{which}", sequence.get()).into_bytes();
+        let mut now = T0;
+        for (limit, op, looks, micros) in calls {
+            now += micros * 1_000;
+            for (limit, cost) in looks {
+                bench.call(&name("seen"), &kinds[kind][limit], Op::Peek { cost }, now);
+            }
+            let decided = ["seen", "unseen"].map(|which| bench.call(&name(which), &kinds[kind][limit], op, now));
+            prop_assert_eq!(decided[0], decided[1], "{:?} of {:?}", op, kinds[kind][limit]);
+        }
+    });
+}
+
 /// Plays sequences on three keys, under three limits in turn, or each under one of its own.
 fn check_sequences(
     bench: &Bench,
@@ -983,9 +1151,14 @@ fn check_sequences(
             let limit = if mixes_limits { limit } else { key };
             now += micros * 1_000;
             let name = format!("{kind}{}-{key}", sequence.get());
-            let (expected, state) = apply(&limits[limit], &states[key], now, op);
-            states[key] = state;
+            let (mut expected, mut state) = apply(&limits[limit], &states[key], now, op);
             let found = bench.call(name.as_bytes(), &limits[limit], op, now);
+            let ended = states[key].expires_at() <= now && matches!(states[key].word(), State::Blocked { .. });
+            if ended && found != expected {
+                // The store has forgotten a block that has ended, and with it which window of the calendar begins.
+                (expected, state) = apply(&limits[limit], &StoredState::FULL, now, op);
+            }
+            states[key] = state;
             prop_assert_eq!(found, expected, "{:?} of {:?} at {}", op, limits[limit], now);
         }
     });

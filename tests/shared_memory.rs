@@ -13,11 +13,12 @@ mod support;
 
 use std::cell::Cell;
 use std::fs::{self, File, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::PathBuf;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, SystemTime};
 use support::Folder;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::limiter::{Limiter, Limiters, Member, RecordHandle, admits_all, take_all};
@@ -117,7 +118,7 @@ fn file_is_private_and_has_its_space_allocated() {
     assert_eq!((file.mode() & 0o777, file.len()), (0o600, MIN_SIZE));
     assert!(file.blocks() * 512 >= MIN_SIZE, "space must be allocated");
     assert_eq!(fs::metadata(path.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
-    assert!(path.ends_with(format!("token_bucket-{}/default.v12", file.uid())));
+    assert!(path.ends_with(format!("token_bucket-{}/default.v13", file.uid())));
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no draft is left");
     drop(folder);
 }
@@ -173,15 +174,44 @@ fn garbage_in_the_slots_denies_for_at_most_one_refill() {
     }
 }
 
-#[test]
-fn table_of_another_boot_is_replaced() {
-    let (folder, path) = folder_with_table("boot");
-    let mut bytes = fs::read(&path).unwrap();
+/// Gives the table another boot id.
+fn change_boot_id(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
     let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap();
-    let at = bytes.windows(8).position(|window| window == &boot[..8]).expect("the boot id");
-    bytes[at] ^= 1;
-    fs::write(&path, &bytes).unwrap();
+    assert!(bytes[BOOT_AT].starts_with(&boot), "the boot id is there");
+    bytes[BOOT_AT.start] ^= 1;
+    fs::write(path, &bytes).unwrap();
+}
+
+#[test]
+fn table_in_memory_is_used_whatever_its_boot_id() {
+    for purpose in [Purpose::Buckets, Purpose::Host, Purpose::Statistics, Purpose::Leases] {
+        let (size, folder) = (2 << 20, Folder::new(&format!("id-{purpose:?}")));
+        let location = Location { size, purpose, ..folder.location() };
+        let first = mapped::open(&location).unwrap();
+        change_boot_id(&location.path());
+        mapped::open(&location).unwrap();
+        assert!(!first.is_stale(), "{purpose:?}: it was replaced");
+    }
+}
+
+#[test]
+fn table_on_a_disk_with_another_boot_id_is_replaced_if_it_is_older_than_this_boot_else_refused() {
+    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let folder = Folder(target.join(format!("boot-{}", std::process::id())));
+    fs::create_dir_all(&folder.0).unwrap();
+    if rustix::fs::statfs(&folder.0).unwrap().f_type == 0x0102_1994 {
+        return; // The sources lie in memory.
+    }
     assert!(take(&folder.store(), b"x"));
+    let path = folder.location().path();
+    change_boot_id(&path);
+    let message = refusal(&folder.store());
+    assert!(message.contains("another boot id") && message.contains("shm_path"), "{message}");
+    let since_boot = Duration::from_nanos(token_bucket::clock::boot_time());
+    let before = SystemTime::now() - since_boot - Duration::from_secs(60);
+    File::options().write(true).open(&path).unwrap().set_modified(before).unwrap();
+    assert!(take(&folder.store(), b"x"), "a new table");
 }
 
 /// Where a header has the boot id, and the time of the last use.
@@ -300,7 +330,7 @@ fn symbolic_links_are_not_followed() {
     let elsewhere = folder.0.join("elsewhere");
     fs::rename(&path, &elsewhere).unwrap();
     symlink(&elsewhere, &path).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v12 is a symbolic link; remove it"));
+    assert!(refusal(&folder.store()).contains("default.v13 is a symbolic link; remove it"));
 
     let folder = Folder::new("link-directory");
     let path = folder.location().path();
@@ -313,7 +343,7 @@ fn symbolic_links_are_not_followed() {
 fn file_or_directory_open_to_other_users_is_refused() {
     let (folder, path) = folder_with_table("open");
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v12 is open to other users"));
+    assert!(refusal(&folder.store()).contains("default.v13 is open to other users"));
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     let directory = path.parent().unwrap();
     fs::set_permissions(directory, Permissions::from_mode(0o750)).unwrap();
@@ -321,11 +351,54 @@ fn file_or_directory_open_to_other_users_is_refused() {
 }
 
 #[test]
+fn folder_in_which_others_can_replace_the_directory_is_refused() {
+    let folder = Folder::new("base");
+    let refused = |mode| {
+        fs::set_permissions(&folder.0, Permissions::from_mode(mode)).unwrap();
+        let message = call(&folder.store(), b"x", &limit(), Some(T0)).err();
+        message.inspect(|text| assert!(text.contains("other users may write"), "{text}")).is_some()
+    };
+    for (mode, expected) in [
+        (0o777, true),
+        (0o775, true),
+        (0o702, true),
+        (0o1777, false),
+        (0o1770, false),
+        (0o755, false),
+    ] {
+        assert_eq!(refused(mode), expected, "{mode:o}");
+    }
+    if chown(&folder.0, Some(65_534), None).is_ok() {
+        assert!(refusal(&folder.store()).contains("belongs to user 65534"));
+    }
+}
+
+#[test]
+fn table_beyond_the_64th_of_a_folder_is_refused_and_those_that_are_there_are_used() {
+    let folder = Folder::new("many");
+    let table = |nth: usize| {
+        SharedMemory::new(Location { name: format!("table-{nth}"), ..folder.location() })
+    };
+    for nth in 0..64 {
+        assert!(take(&table(nth), b"x"));
+    }
+    let message = refusal(&table(64));
+    assert!(message.contains("table-64.v13 cannot be made") && message.contains("64 tables"));
+    assert!(!take(&table(63), b"x"), "the bucket that was emptied");
+    fs::write(Location { name: "table-7".into(), ..folder.location() }.path(), "garbage").unwrap();
+    assert!(take(&table(7), b"x"), "one that is damaged is replaced");
+    let host = Location { name: ".host".into(), purpose: Purpose::Host, ..folder.location() };
+    assert!(mapped::open(&host).is_ok(), "files that no DSN names are made");
+    fs::remove_file(Location { name: "table-9".into(), ..folder.location() }.path()).unwrap();
+    assert!(take(&table(64), b"x"));
+}
+
+#[test]
 fn directory_in_place_of_the_file_is_refused() {
     let (folder, path) = folder_with_table("folder");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v12"));
+    assert!(refusal(&folder.store()).contains("default.v13"));
 }
 
 #[test]

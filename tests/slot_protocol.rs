@@ -363,7 +363,8 @@ fn assert_k_is_blocked(set: &Set) {
     }
     let slots = set.iter().map(|word| Slot(word.load())).filter(|slot| slot.tag() == K);
     let states: Vec<State> = slots.map(Slot::state).collect();
-    assert_eq!(states, [State::Blocked { until: NOW + BLOCK }]);
+    assert_eq!(states.first().map(|it| it.expires_at()), Some(NOW + BLOCK));
+    assert!(matches!(states[..], [State::Blocked { .. }]));
 }
 
 #[test]
@@ -421,7 +422,7 @@ fn newcomer_that_is_blocked_in_a_full_set_is_denied_afterwards() {
 fn block_is_evicted_while_its_client_calls() {
     static EVICTED: AtomicUsize = AtomicUsize::new(0);
     explore(
-        &[|| Slot::committed(K, State::Blocked { until: NOW + BLOCK }), || filling(0, 950)],
+        &[|| Slot::committed(K, State::blocked(NOW + BLOCK, NOW)), || filling(0, 950)],
         &[TAKE_K_OF_TWO, TAKE_L_OF_THREE, |set| run(set, K, bucket(2), Op::Check)],
         2,
         |set, answers| {

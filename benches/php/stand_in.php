@@ -1,7 +1,8 @@
 <?php
 /*
  * Measures a decision of the stand-in in plain PHP, beside symfony/rate-limiter with its cache in files and its file lock, in the same
- * folder, and beside the extension. The limiter is made for each call, as in a request.
+ * folder, and beside the extension. The limiter is made for each call, as in a request, and symfony's factory once, as a container
+ * does it.
  */
 
 require __DIR__ . '/lib/bench.php';

@@ -4,7 +4,7 @@
  *
  *     $storage = new PdoMysqlStorage(new PDO('mysql:host=localhost;dbname=shop', $user, $password), 'token_bucket');
  *     $storage->prepare();   // once: makes the table
- *     $bucket = new TokenBucket($storage, $ip, 10, 1);
+ *     $bucket = new TokenBucket($storage, $network, 10, 1);
  */
 declare(strict_types=1);
 

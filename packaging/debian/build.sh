@@ -53,6 +53,7 @@ for unit in "$shared"/firewall/*.service "$shared"/firewall/*.timer; do
     rm "$unit"
 done
 sed -i 's|/usr/local/share/|/usr/share/|' "$root"/usr/lib/systemd/system/*.service
+install -D -m 644 "$shared/tmpfiles.d/token-bucket.conf" "$root/usr/lib/tmpfiles.d/token-bucket.conf"
 find "$root" -type d -empty -delete
 
 compressed CHANGELOG.md "$documents/changelog.gz"

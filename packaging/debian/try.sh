@@ -36,7 +36,8 @@ check_package() {
     as_root sh -c 'zcat /usr/share/man/man1/token-bucket.1.gz | grep -x ".SH NAME"'
     as_root sh -c "cd /usr/share/token-bucket && ls status.php alerts.yml grafana.json integrations/*/README.md /usr/share/doc/$deb_name/examples/login.php /usr/share/doc/$deb_name/token_bucket.cdx.json"
     as_root sh -c 'grep -x "ExecStart=$(ls /usr/share/token-bucket/firewall/update-firewall) nft .*" /usr/lib/systemd/system/token-bucket-firewall.service && ! ls /etc/systemd/system/*/token-bucket-firewall.timer'
-    echo "    apt installed it with what it needs; limits.ini, the man page and the firewall's units, which are off, are there"
+    as_root grep -x 'd /dev/shm/token_bucket-33 0700 www-data www-data' /usr/lib/tmpfiles.d/token-bucket.conf
+    echo "    apt installed it with what it needs; limits.ini, the man page, tmpfiles.d and the firewall's units, which are off, are there"
     [ ! -d bin ] || { as_root token-bucket --help; echo "    token-bucket runs"; }
 
     sed -i 's/^;token_bucket.prefix.*/token_bucket.prefix = "mine:"/' "$ini"

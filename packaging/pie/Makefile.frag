@@ -17,7 +17,8 @@ test: export TEST_PHP_ARGS = -d token_bucket.shm_path=$(builddir)/build/tables
 test: token_bucket_tables
 token_bucket_tables:
 	rm -rf $(builddir)/build/tables
-	mkdir -p $(builddir)/build/tables
+	mkdir -p $(builddir)/build
+	mkdir -m 700 $(builddir)/build/tables
 
 clean: token_bucket_clean
 token_bucket_clean:

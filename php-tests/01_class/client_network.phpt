@@ -142,11 +142,26 @@ foreach (['0.0.0.0/0', '10.1.2.3', '10.1.2.3/32', '10.1.2.2/31', '10.255.255.255
 // No proxy is trusted unless it is named.
 echo client_address(['REMOTE_ADDR' => '10.1.2.3', 'HTTP_X_FORWARDED_FOR' => '203.0.113.9']), "\n";
 echo client_address(['REMOTE_ADDR' => 'unix:', 'HTTP_X_FORWARDED_FOR' => '203.0.113.9'], ['0.0.0.0/0', '::/0']), "\n";
+// Another header is read in the place of X-Forwarded-For, and in the same way.
+foreach ([
+    ['10.1.2.3', '203.0.113.9', '203.0.113.9'],
+    ['10.1.2.3', '203.0.113.9, 10.4.5.6', '203.0.113.9'],
+    ['10.1.2.3', '[2001:db8::9]:4711', '2001:db8::9'],
+    ['198.51.100.7', '203.0.113.9', '198.51.100.7'],
+    ['10.1.2.3', null, '10.1.2.3'],
+] as [$remote, $written, $client]) {
+    foreach (['X-Real-IP' => 'HTTP_X_REAL_IP', 'cf-connecting-ip' => 'HTTP_CF_CONNECTING_IP', 'X-Client2' => 'HTTP_X_CLIENT2'] as $header => $key) {
+        $is = @client_address(array_filter(['REMOTE_ADDR' => $remote, $key => $written, 'HTTP_X_FORWARDED_FOR' => '192.0.2.7'], is_string(...)), $proxies, $header);
+        if ($is !== $client) {
+            echo "$remote, $header: $written: $is, not $client\n";
+        }
+    }
+}
 // Nothing but two strings is read of $_SERVER.
 var_dump(client_address([]), client_address(['REMOTE_ADDR' => 5]), client_address(['REMOTE_ADDR' => ['10.1.2.3']], ['10.0.0.0/8']), client_address(['REMOTE_ADDR' => '10.1.2.3', 'HTTP_X_FORWARDED_FOR' => ['203.0.113.9']], ['10.0.0.0/8']));
 // A header without end does not take long: the addresses of proxies are skipped, each once.
 $start = hrtime(true);
-echo client_address(['REMOTE_ADDR' => '10.1.2.3', 'HTTP_X_FORWARDED_FOR' => '203.0.113.9' . str_repeat(', 10.0.0.1', 100_000)], ['10.0.0.0/8']), hrtime(true) - $start < 2e9 ? "\n" : " took long\n";
+echo client_address(['REMOTE_ADDR' => '10.1.2.3', 'HTTP_X_FORWARDED_FOR' => '203.0.113.9' . str_repeat(', 10.0.0.1', 100_000)], ['10.0.0.0/8']), hrtime(true) - $start < 2e10 ? "\n" : " took long\n";
 // Both together make an identifier.
 echo TokenBucket::per('array:', 'login:' . client_network(client_address(['REMOTE_ADDR' => '10.1.2.3', 'HTTP_X_FORWARDED_FOR' => '[2001:db8:1:2::9]:4711'], ['10.0.0.0/8'])), 1, 60)->consume() ? "accepted\n" : "denied\n";
 echo TokenBucket::per('array:', 'login:2001:db8:1:2::/64', 1, 60)->consume() ? "accepted\n" : "denied\n";

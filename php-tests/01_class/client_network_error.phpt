@@ -24,13 +24,18 @@ thrown(
     fn () => client_network('192.0.2.1', 0),
     fn () => client_network('no address', 64, 33),
     fn () => client_address(),
-    fn () => client_address([], [], 1),
+    fn () => client_address([], [], 'X-Real-IP', 1),
     fn () => client_address('10.0.0.1'),
     fn () => client_address([], '10.0.0.0/8'),
     fn () => client_address([], null),
     fn () => client_address([], ['10.0.0.0/8', 10]),
     fn () => client_address([], [null]),
     fn () => client_address([], [['10.0.0.0/8']]),
+    fn () => client_address([], [], []),
+    fn () => client_address([], [], ''),
+    fn () => client_address([], [], 'HTTP_X_REAL_IP'),
+    fn () => client_address([], [], "X-Real-IP\n"),
+    fn () => client_address([], [], 'forwarded'),
 );
 // A mistake in a trusted proxy is reported, whether the proxy is needed or not.
 foreach (['10.0.0.0/', '10.0.0.0/x', '10.0.0.0/-1', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/+8', '10.0.0.0/ 8', '/8', '10/8', '', '::/129', '::ffff:10.0.0.0/95', 'unix', 'x/0', 'localhost', "10.0.0.0/8\n", ' 10.0.0.0/8', "10.0.0.1\0", "\xff", '10.0.0.0/99999999999999999999', 'ü"'] as $mistake) {
@@ -53,13 +58,18 @@ ValueError: TokenBucket\client_network(): Argument #3 ($ipv4Bits) must be betwee
 ValueError: TokenBucket\client_network(): Argument #2 ($ipv6Bits) must be between 1 and 128
 ValueError: TokenBucket\client_network(): Argument #3 ($ipv4Bits) must be between 1 and 32
 ArgumentCountError: TokenBucket\client_address() expects at least 1 argument, 0 given
-ArgumentCountError: TokenBucket\client_address() expects at most 2 arguments, 3 given
+ArgumentCountError: TokenBucket\client_address() expects at most 3 arguments, 4 given
 TypeError: TokenBucket\client_address(): Argument #1 ($server) must be of type array, string given
 TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be of type array, string given
 TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be of type array, null given
 TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be a list of strings
 TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be a list of strings
 TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be a list of strings
+TypeError: TokenBucket\client_address(): Argument #3 ($header) must be of type string, array given
+ValueError: TokenBucket\client_address(): Argument #3 ($header) must name a header of addresses, such as X-Real-IP
+ValueError: TokenBucket\client_address(): Argument #3 ($header) must name a header of addresses, such as X-Real-IP
+ValueError: TokenBucket\client_address(): Argument #3 ($header) must name a header of addresses, such as X-Real-IP
+ValueError: TokenBucket\client_address(): Argument #3 ($header) must name a header of addresses, such as X-Real-IP
 ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.0/" given
 ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.0/x" given
 ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses, networks like 10.0.0.0/8, and "unix:", "10.0.0.0/-1" given

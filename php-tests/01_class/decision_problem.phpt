@@ -16,7 +16,7 @@ $limits = [
     'sliding' => new SlidingWindow('array:', 'sliding:x', 5, 300),
 ];
 foreach ($limits as $limit) {
-    $limit->attempt(2);
+    $_ = $limit->attempt(2);
     show('more than is left', $limit->attempt(4));
     show('what is kept for others', $limit->attempt(3, leave: 1));
     show('more than is left, and some is kept', $limit->attempt(4, leave: 1));

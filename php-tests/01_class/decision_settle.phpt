@@ -36,7 +36,7 @@ foreach ([new SharedMemoryStorage('shm:'), new ArrayStorage] as $storage) {
         $limiter->reset();
         $limiter->attempt(1)->settle(PHP_INT_MAX);
         $steps[] = [$limiter->peek(1)->getRetryAfter(), $limiter->peek(10)->getRetryAfter()];
-        // A denied call and a peek took nothing.
+        // A denied call and a peek took nothing; a call that estimated nothing is charged.
         $steps[] = [$limiter->attempt(3)->settle(5), $limiter->peek(1)->settle(5), $limiter->attempt(0)->settle(5), $limiter->peek(1)->getRetryAfter()];
         // A block denies it.
         $limiter->reset();
@@ -73,16 +73,16 @@ echo json_encode((@$open->attempt())->settle(5)), "\n";
 ?>
 --EXPECT--
 TokenBucket\SharedMemoryStorage
-TokenBucket: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=30",30,null] [false] [110,200] [false,false,false,110] [false,false]
-LeakyBucket: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=30",30,null] [false] [110,200] [false,false,false,110] [false,false]
-FixedWindow: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=100",100,null] [false] [100,100] [false,false,false,100] [false,false]
-SlidingWindow: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=100",100,null] [false] [100,100] [false,false,false,100] [false,false]
-Compound: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=30, \"default\";r=8;t=100",30,null] [false] [110,200] [false,false,false,110] [false,false]
+TokenBucket: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=30",30,null] [false] [110,200] [false,false,true,110] [false,false]
+LeakyBucket: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=30",30,null] [false] [110,200] [false,false,true,110] [false,false]
+FixedWindow: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=100",100,null] [false] [100,100] [false,false,true,100] [false,false]
+SlidingWindow: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=100",100,null] [false] [100,100] [false,false,true,100] [false,false]
+Compound: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=30, \"default\";r=8;t=100",30,null] [false] [110,200] [false,false,true,110] [false,false]
 TokenBucket\ArrayStorage
-TokenBucket: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=30",30,null] [false] [110,200] [false,false,false,110] [false,false]
-LeakyBucket: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=30",30,null] [false] [110,200] [false,false,false,110] [false,false]
-FixedWindow: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=100",100,null] [false] [100,100] [false,false,false,100] [false,false]
-SlidingWindow: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=100",100,null] [false] [100,100] [false,false,false,100] [false,false]
-Compound: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=30, \"default\";r=8;t=100",30,null] [false] [110,200] [false,false,false,110] [false,false]
+TokenBucket: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=30",30,null] [false] [110,200] [false,false,true,110] [false,false]
+LeakyBucket: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=30",30,null] [false] [110,200] [false,false,true,110] [false,false]
+FixedWindow: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=100",100,null] [false] [100,100] [false,false,true,100] [false,false]
+SlidingWindow: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=100",100,null] [false] [100,100] [false,false,true,100] [false,false]
+Compound: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=30, \"default\";r=8;t=100",30,null] [false] [110,200] [false,false,true,110] [false,false]
 [9,30][8,29][8,28]
 4 2 [true,false,1] false

@@ -22,10 +22,14 @@ thrown(
     fn () => $both->attempt(1, [1, 'a']),
     fn () => (new TokenBucket(new MemoryStorage, 'x', 10, 1))->attempt(1, leave: 5)->isAccepted(),
 );
-// A limit whose calls leave tokens reserves none ahead.
+// A limit whose calls leave tokens gives away none that may not be there.
 $file = __DIR__ . '/leave_error.limits.ini';
 file_put_contents($file, "[low]\nlimit = 9\ninterval = 9\nleave = 3\nstorage = \"array:\"");
-thrown(fn () => limiter('low', 'x')->reserve());
+thrown(
+    fn () => limiter('low', 'x')->reserve(),
+    fn () => limiter('low', 'x')->check(),
+    fn () => limiter('low', 'x')->check('client', 5, 60),
+);
 ?>
 --CLEAN--
 <?php
@@ -42,3 +46,5 @@ ValueError: TokenBucket\Compound::peek(): Argument #2 ($leave) must be a list wi
 TypeError: TokenBucket\Compound::attempt(): Argument #2 ($leave) must be of type array|int, with ints in the array
 LogicException: attempt(): $leave is not available on a storage written in PHP: TokenBucketStorage has consume() only
 LogicException: reserve() is not available on a limit that leaves tokens ("leave" in token_bucket.limits)
+LogicException: check() is not available on a limit that leaves tokens ("leave" in token_bucket.limits)
+LogicException: check() is not available on a limit that leaves tokens ("leave" in token_bucket.limits)

@@ -59,4 +59,4 @@ TokenBucket\ConfigurationException: token_bucket.limits: FOLDER/\u{1b}[31mred: N
 TokenBucket\StorageException: Cannot open the directory FOLDER/\u{1b}[31mred for shared memory: No such file or directory (os error 2); set token_bucket.shm_path to one that exists
 TokenBucket\StorageException: Shared memory FOLDER/\u{1b}[32m/token_bucket-%d is not a directory; remove it
 TokenBucket\StorageException: Redis at FOLDER/\u{1b}[33m: cannot connect: No such file or directory (os error 2)
-TokenBucket\StorageException: Redis at 127.0.0.1:1: the TLS file FOLDER/\u{1b}[34m cannot be used: No such file or directory (os error 2)
+TokenBucket\StorageException: Redis at 127.0.0.1:1: the TLS file FOLDER/\u{1b}[34m cannot be used: No such file or directory

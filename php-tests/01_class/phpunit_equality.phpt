@@ -1,5 +1,7 @@
 --TEST--
 PHPUnit's assertEquals() tells decisions, limiters, sets, permits and storages apart by what they show; limiters of equal numbers are equal
+--EXTENSIONS--
+mbstring
 --SKIPIF--
 <?php is_file('/usr/share/php/PHPUnit/Autoload.php') || exit('skip PHPUnit is not installed as Debian does'); ?>
 --FILE--

@@ -62,11 +62,11 @@ TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN,
 TypeError: TokenBucket\SlidingWindow::__construct(): Argument #2 ($identifier) must be of type string, array given
 ValueError: TokenBucket\SlidingWindow::__construct(): Argument #2 ($identifier) must be between 1 and 4096 bytes long
 ValueError: TokenBucket\SlidingWindow::__construct(): Argument #2 ($identifier) must be between 1 and 4096 bytes long
-ValueError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be between 1 and 1024
-ValueError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be between 1 and 1024
-ValueError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be between 1 and 1024
-ValueError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be between 1 and 1024
-ValueError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be between 1 and 1024
+ValueError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be between 1 and 1024; a fixed window, a calendar window or a token bucket takes more
+ValueError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be between 1 and 1024; a fixed window, a calendar window or a token bucket takes more
+ValueError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be between 1 and 1024; a fixed window, a calendar window or a token bucket takes more
+ValueError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be between 1 and 1024; a fixed window, a calendar window or a token bucket takes more
+ValueError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be between 1 and 1024; a fixed window, a calendar window or a token bucket takes more
 TypeError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be of type int, string given
 TypeError: TokenBucket\SlidingWindow::__construct(): Argument #4 ($interval) must be of type float, string given
 ValueError: TokenBucket\SlidingWindow::__construct(): Argument #4 ($interval) must be greater than 0 and at most four years, in seconds
@@ -93,5 +93,5 @@ ValueError: TokenBucket\Compound::__construct(): Argument #2 must not use the sa
 Error: Trying to clone an uncloneable object of class TokenBucket\SlidingWindow
 Exception: Serialization of 'TokenBucket\SlidingWindow' is not allowed
 Exception: Unserialization of 'TokenBucket\SlidingWindow' is not allowed
-ValueError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be between 1 and 1024
+ValueError: TokenBucket\SlidingWindow::__construct(): Argument #3 ($limit) must be between 1 and 1024; a fixed window, a calendar window or a token bucket takes more
 int(3)

@@ -1,5 +1,5 @@
 --TEST--
-SharedMemoryStorage: processes that can read the boot id and processes that cannot share one table
+SharedMemoryStorage: processes that can read the boot id, processes that cannot, and processes with an id of their own share one table
 --EXTENSIONS--
 posix
 --SKIPIF--
@@ -16,33 +16,46 @@ if ($status !== 0) {
 <?php
 require __DIR__ . '/worker.inc';
 
-/* How systemd's ProcSubset=pid and a chroot'ed pool see the system, and how it is by default. */
-const KINDS = ['mount -t proc -o subset=pid proc /proc && [ ! -e /proc/sys/kernel/random/boot_id ] &&', ''];
+$id = ini_get('token_bucket.shm_path') . '/other-boot-id';
+file_put_contents($id, "11111111-2222-3333-4444-555555555555\n");
+
+/* How systemd's ProcSubset=pid and a chroot'ed pool see the system; how a container of nspawn does, with an id of its own; how it is
+   by default. */
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+define('KINDS', [
+    'mount -t proc -o subset=pid proc /proc && [ ! -e ' . BOOT_ID . ' ] &&',
+    'mount --bind ' . escapeshellarg($id) . ' ' . BOOT_ID . ' &&',
+    '',
+]);
 
 /** Has both kinds of processes ask in turn, those of $first first; how many calls are accepted. */
-function accepted(string $name, int $first): int
+function accepted(int $first, int $second): int
 {
-    $folder = ini_get('token_bucket.shm_path') . "/$name";
+    $folder = ini_get('token_bucket.shm_path') . "/boot-id-$first-$second";
     mkdir($folder);
     $start = fn (int $kind): Worker => new Worker($folder, KINDS[$kind]);
-    $workers = [$start($first), $start(1 - $first)];
+    $workers = [$start($first), $start($second)];
     $accepted = $workers[0]->consume(1);
     // Those that come and go open the file again and again.
-    for ($i = 0; $i < 4; $i++) {
-        $other = $start($i % 2);
+    foreach ([$first, $second, $first, $second] as $kind) {
+        $other = $start($kind);
         $accepted += $other->consume(2);
         $other->end();
     }
     until_all_have_looked(function () use (&$accepted, $workers) {
         $accepted += $workers[0]->consume(1) + $workers[1]->consume(1);
     });
-    $accepted += $start(0)->consume(20) + $start(1)->consume(20);
+    $accepted += $start($first)->consume(20) + $start($second)->consume(20);
     return $accepted;
 }
 
-echo 'the first without: ', accepted('boot-id-without', 0), "\n";
-echo 'the first with: ', accepted('boot-id-with', 1), "\n";
+echo 'without an id, then with it: ', accepted(0, 2), "\n";
+echo 'with the id, then without: ', accepted(2, 0), "\n";
+echo 'with another id, then with this one: ', accepted(1, 2), "\n";
+echo 'without an id, then with another one: ', accepted(0, 1), "\n";
 ?>
 --EXPECT--
-the first without: 10
-the first with: 10
+without an id, then with it: 10
+with the id, then without: 10
+with another id, then with this one: 10
+without an id, then with another one: 10

@@ -15,6 +15,6 @@ array_map(rmdir(...), glob("$folder/*"));
 rmdir($folder);
 ?>
 --EXPECTF--
-Shared memory <folder>/token_bucket-%d/default.v12 cannot be made: this process may not write a file of 8388608 bytes; lower token_bucket.shm_size or raise RLIMIT_FSIZE (ulimit -f)
+Shared memory <folder>/token_bucket-%d/default.v13 cannot be made: this process may not write a file of 8388608 bytes; lower token_bucket.shm_size or raise RLIMIT_FSIZE (ulimit -f)
 bool(true)
 status 0

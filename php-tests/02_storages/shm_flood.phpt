@@ -42,7 +42,7 @@ $denied = $got('denied');
 echo 'denied: ', $denied <= 2 * CLIENTS ? 'at most two each' : $denied, "\n";
 TestClock::advance(31);
 echo 'newcomers later: ', $got('newer') > 0 ? 'let in' : 'none', "\n";
-echo filesize(glob(ini_get('token_bucket.shm_path') . '/token_bucket-*/flood-logins.v12')[0]), " bytes\n";
+echo filesize(glob(ini_get('token_bucket.shm_path') . '/token_bucket-*/flood-logins.v13')[0]), " bytes\n";
 ?>
 --EXPECT--
 newcomers: few of 1000

@@ -12,7 +12,7 @@ if (posix_geteuid() !== 0) {
 <?php
 require __DIR__ . '/../utils.inc';
 
-$file = ini_get('token_bucket.shm_path') . '/token_bucket-0/foreign.v12';
+$file = ini_get('token_bucket.shm_path') . '/token_bucket-0/foreign.v13';
 (new TokenBucket('shm:foreign', 'x', 1, 1))->consume();
 $content = md5_file($file);
 chown($file, 65534);
@@ -26,7 +26,7 @@ echo $open(), "served\n";
 unlink($file);
 ?>
 --EXPECT--
-Shared memory foreign.v12 belongs to user 65534; remove it
+Shared memory foreign.v13 belongs to user 65534; remove it
 int(65534)
 bool(true)
 served

@@ -26,16 +26,16 @@ rmdir($folder);
 ?>
 --EXPECTF--
 size=4m:
-Shared memory <folder>/token_bucket-%d/default.v12 cannot be made: no space for its 8388608 bytes; lower token_bucket.shm_size or set token_bucket.shm_path
-["Shared memory <folder>/token_bucket-%d/default.v12 cannot be made: no space for its 8388608 bytes; lower token_bucket.shm_size or set token_bucket.shm_path"]
-. .. .statistics.v12
+Shared memory <folder>/token_bucket-%d/default.v13 cannot be made: no space for its 8388608 bytes; lower token_bucket.shm_size or set token_bucket.shm_path
+["Shared memory <folder>/token_bucket-%d/default.v13 cannot be made: no space for its 8388608 bytes; lower token_bucket.shm_size or set token_bucket.shm_path"]
+. .. .statistics.v13
 size=64m,nr_inodes=1:
 Shared memory <folder>/token_bucket-%d cannot be made: its file system has no free inode (see df -i) for one more file; remove some or set token_bucket.shm_path
 ["Shared memory <folder>/token_bucket-%d cannot be made: its file system has no free inode (see df -i) for one more file; remove some or set token_bucket.shm_path"]
 size=64m,nr_inodes=2:
-Shared memory <folder>/token_bucket-%d/default.v12 cannot be made: its file system has no free inode (see df -i) for one more file; remove some or set token_bucket.shm_path
-["Shared memory <folder>/token_bucket-%d/default.v12 cannot be made: its file system has no free inode (see df -i) for one more file; remove some or set token_bucket.shm_path","Shared memory <folder>/token_bucket-%d/.statistics.v12 cannot be made: its file system has no free inode (see df -i) for one more file; remove some or set token_bucket.shm_path"]
+Shared memory <folder>/token_bucket-%d/default.v13 cannot be made: its file system has no free inode (see df -i) for one more file; remove some or set token_bucket.shm_path
+["Shared memory <folder>/token_bucket-%d/default.v13 cannot be made: its file system has no free inode (see df -i) for one more file; remove some or set token_bucket.shm_path","Shared memory <folder>/token_bucket-%d/.statistics.v13 cannot be made: its file system has no free inode (see df -i) for one more file; remove some or set token_bucket.shm_path"]
 . ..
 size=64m,nr_inodes=3:
-["Shared memory <folder>/token_bucket-%d/.statistics.v12 cannot be made: its file system has no free inode (see df -i) for one more file; remove some or set token_bucket.shm_path"]
-. .. default.v12
+["Shared memory <folder>/token_bucket-%d/.statistics.v13 cannot be made: its file system has no free inode (see df -i) for one more file; remove some or set token_bucket.shm_path"]
+. .. default.v13

@@ -37,10 +37,10 @@ rmdir($folder);
 rmdir($group);
 ?>
 --EXPECTF--
-128M: Shared memory <folder>/token_bucket-%d/default.v12 cannot be made: it needs 134217728 bytes, and %d of the container's 67108864 bytes of memory are left; lower token_bucket.shm_size or raise that limit
+128M: Shared memory <folder>/token_bucket-%d/default.v13 cannot be made: it needs 134217728 bytes, and %d of the container's 67108864 bytes of memory are left; lower token_bucket.shm_size or raise that limit
 bool(true)
 status 0
-60M: Shared memory <folder>/token_bucket-%d/default.v12 cannot be made: it needs 62914560 bytes, and %d of the container's 67108864 bytes of memory are left; lower token_bucket.shm_size or raise that limit
+60M: Shared memory <folder>/token_bucket-%d/default.v13 cannot be made: it needs 62914560 bytes, and %d of the container's 67108864 bytes of memory are left; lower token_bucket.shm_size or raise that limit
 bool(true)
 status 0
 8M: bool(true)

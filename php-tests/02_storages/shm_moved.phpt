@@ -23,8 +23,8 @@ if (!getenv('TB_APART')) {
 }
 
 $commands = [
-    'the file is moved' => 'mv token_bucket-0/default.v12 elsewhere',
-    'the file is removed, a second link stays' => 'ln token_bucket-0/default.v12 elsewhere && rm token_bucket-0/default.v12',
+    'the file is moved' => 'mv token_bucket-0/default.v13 elsewhere',
+    'the file is removed, a second link stays' => 'ln token_bucket-0/default.v13 elsewhere && rm token_bucket-0/default.v13',
     'the directory is moved' => 'mv token_bucket-0 elsewhere',
     'a file system is mounted over the directory' => 'mount -t tmpfs -o mode=700 none token_bucket-0',
     'a file system is mounted over all' => 'mount -t tmpfs none .',

@@ -56,10 +56,10 @@ foreach ([
 }
 // What is the user's own, but no table.
 foreach (['a FIFO' => 'mkfifo -m 600', 'a directory' => 'mkdir', 'a link' => 'ln -s /etc/passwd'] as $what => $make) {
-    as_user('www-data', "mkdir -p -m 700 $own; rm -rf $own/default.v12; $make $own/default.v12");
+    as_user('www-data', "mkdir -p -m 700 $own; rm -rf $own/default.v13; $make $own/default.v13");
     echo "$what for a file: ", victim(), "\n";
 }
-as_user('www-data', "rm -rf $own/default.v12");
+as_user('www-data', "rm -rf $own/default.v13");
 
 // A server that is down, and no shared memory to fall back on: each process for itself.
 as_user('www-data', "rm -rf $own");
@@ -69,14 +69,14 @@ as_user('nobody', "rmdir $own");
 
 // Once there is a table nobody else gets at it, or takes its name away.
 echo 'without him: ', victim(), "\n";
-foreach (["cat $own/default.v12", "ls $own", "rm -rf $own", "mv $own $folder/other", "ln $own/default.v12 $folder/hard"] as $command) {
+foreach (["cat $own/default.v13", "ls $own", "rm -rf $own", "mv $own $folder/other", "ln $own/default.v13 $folder/hard"] as $command) {
     echo str_contains(as_user('nobody', $command), 'ermi') ? 'refused' : "$command: done", "\n";
 }
 echo 'and still: ', victim(), "\n";
 
 // Each table has a secret of its own, by which its keys are placed.
 victim('shm:other');
-$secrets = array_map(fn (string $file): string => file_get_contents("$own/$file.v12", offset: 64, length: 16), ['default', 'other']);
+$secrets = array_map(fn (string $file): string => file_get_contents("$own/$file.v13", offset: 64, length: 16), ['default', 'other']);
 echo strlen($secrets[0]), ' bytes, ', $secrets[0] === $secrets[1] || trim($secrets[0], "\0") === '' ? 'the same' : 'different', "\n";
 exec('rm -rf ' . escapeshellarg($folder));
 ?>
@@ -87,9 +87,9 @@ a link to one of the victim: Shared memory FOLDER/token_bucket-UID is not a dire
 a link to nowhere: Shared memory FOLDER/token_bucket-UID is not a directory; remove it
 a file: Shared memory FOLDER/token_bucket-UID is not a directory; remove it
 a FIFO: Shared memory FOLDER/token_bucket-UID is not a directory; remove it
-a FIFO for a file: Shared memory FOLDER/token_bucket-UID/default.v12 is not a regular file; remove it
-a directory for a file: Cannot open shared memory FOLDER/token_bucket-UID/default.v12: Is a directory (os error 21)
-a link for a file: Shared memory FOLDER/token_bucket-UID/default.v12 is a symbolic link; remove it
+a FIFO for a file: Shared memory FOLDER/token_bucket-UID/default.v13 is not a regular file; remove it
+a directory for a file: Cannot open shared memory FOLDER/token_bucket-UID/default.v13: Is a directory (os error 21)
+a link for a file: Shared memory FOLDER/token_bucket-UID/default.v13 is a symbolic link; remove it
 fallback: 1 0, 1 0
 without him: 1 0
 refused

@@ -27,7 +27,7 @@ function ask(string $umask): string
     $code = "umask($umask);" . 'try { echo (int) @(new TokenBucket("shm:", "x", 1, 0.0001))->consume(); } catch (TokenBucket\StorageException $e) { echo $e->getMessage(); }';
     $answer = shell_exec("$as_user$folder/php -n -d extension=$folder/token_bucket.so -d token_bucket.shm_path=$folder -r " . escapeshellarg($code) . ' 2>&1');
     clearstatcache();
-    $modes = array_map(fn (string $path): string => sprintf('%04o', @fileperms($path) & 07777), ["$folder/token_bucket-$uid", "$folder/token_bucket-$uid/default.v12"]);
+    $modes = array_map(fn (string $path): string => sprintf('%04o', @fileperms($path) & 07777), ["$folder/token_bucket-$uid", "$folder/token_bucket-$uid/default.v13"]);
     return "$answer, modes " . implode(' ', $modes);
 }
 

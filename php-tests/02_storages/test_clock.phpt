@@ -21,8 +21,8 @@ foreach (['shm:', 'array:'] as $dsn) {
     TestClock::advance(10);
     var_dump($bucket->consume());
     TestClock::resume();
-    // And so does the system's clock after one that was far ahead.
-    var_dump($bucket->attempt()->getRetryAfter() <= 10.0);
+    // And so does the system's clock after one that was far ahead. Such a state counts microseconds.
+    var_dump($bucket->attempt()->getRetryAfter() <= 10.000001);
 }
 thrown(
     fn () => TestClock::advance(1),

@@ -18,7 +18,7 @@ token_bucket
 
 token_bucket => enabled
 Version => %d.%d.%d
-Shared memory => %s/token_bucket-%d/info.v12
+Shared memory => %s/token_bucket-%d/info.v13
 Size in bytes => 8388608
 Buckets it can hold => 524032
 Buckets in use => 3

@@ -11,6 +11,7 @@ foreach ([
     'shm:../etc', 'shm:a/b', 'shm:' . str_repeat('x', 65), "shm:\xff", 'array:x',
     'shm:?', 'shm:?&&', 'shm:?prefix', 'shm:?prefx=a', 'shm:?Prefix=a', 'shm:?prefix=a&timeout=5', 'array:?=', 'shm:?prefix=' . str_repeat('x', 65),
     'shm:?prefix=' . str_repeat('%20', 64), 'memcached://h' . str_repeat(',h', 100),
+    'memcached://me:hunter2@h', 'memcached+unix://me:hunter2@/run/m.sock', 'memcached+unix://:hunter2@/run/m.sock',
 ] as $dsn) {
     $messages = [];
     foreach ([
@@ -56,3 +57,6 @@ Unknown parameter "" in the storage DSN, known are: prefix, on_error, enforce, l
 DSN parameter "prefix" must be at most 64 bytes
 fine
 The storage DSN must name at most 100 servers
+The storage DSN must have the form memcached://h1[:port],h2[:port]
+The storage DSN must have the form memcached+unix:///path/to/socket
+The storage DSN must have the form memcached+unix:///path/to/socket

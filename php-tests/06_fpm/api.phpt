@@ -95,7 +95,7 @@ then: 429
   ratelimit-policy: "per-second";q=10;w=1, "per-day";q=200;w=86400, "all-customers";q=15;w=1
   ratelimit: "per-second";r=10;t=1, "per-day";r=0;t=85369, "all-customers";r=15;t=1
   retry-after: 85369
-  {"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 24 hours.","violated-policies":["per-day"]}
+  {"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 23 hours 43 minutes.","violated-policies":["per-day"]}
 a second before midnight: 429
   content-type: application/problem+json
   ratelimit-policy: "per-second";q=10;w=1, "per-day";q=200;w=86400, "all-customers";q=15;w=1

@@ -100,7 +100,7 @@ command('status', $pool);
 --EXPECT--
 passed passed passed denied denied 
 $ token-bucket peek login 198.51.100.7 anna --pool=FOLDER/fpm.conf
-login 198.51.100.7 anna: denied by login_network, for 1 d 9 h
+login (login_network 198.51.100.7; login_user anna): denied by login_network, for 1 d 9 h
 [1]
 $ token-bucket peek login_user anna --pool=FOLDER/fpm.conf
 login_user anna: 97 of 100 left
@@ -111,8 +111,8 @@ limit                         checked       denied   would deny   degraded     e
 login_network                       5            2            0          0          0
 login_user                          3            0            0          0          0
 
-table                            used           of    evictions    no room
-shop                                2      524,032            0          0
+table                            used           of    evictions  newcomers denied
+shop                                2      524,032            0                 0
 $ token-bucket denials --pool=FOLDER/fpm.conf
 TIME UTC  login_network    login_network:198.51.100.7               2 times since TIME: 3 in 4 d 4 h, used up
 $ token-bucket denials login_network 203.0.113.9 --pool=FOLDER/fpm.conf
@@ -121,9 +121,9 @@ $ token-bucket reset login_network 198.51.100.7 --pool=FOLDER/fpm.conf
 login_network 198.51.100.7: reset
 passed 
 $ token-bucket block login x eve 1000000 --pool=FOLDER/fpm.conf
-login x eve: blocked for 11 d 13 h
+login (login_network x; login_user eve): blocked for 11 d 13 h
 $ token-bucket peek login x eve --pool=FOLDER/fpm.conf
-login x eve: denied by login_network, login_user, for 11 d 13 h
+login (login_network x; login_user eve): denied by login_network, login_user, for 11 d 13 h
 [1]
 denied 
 $ token-bucket limits check LIMITS
@@ -154,7 +154,7 @@ token-bucket: CLIENT is missing: what the application passes to TokenBucket\limi
 See: token-bucket peek --help
 [2]
 $ token-bucket peek logins x --pool=FOLDER/fpm.conf
-token-bucket: token_bucket.limits has no limit "logins": must be one of login, login_network, login_user
+token-bucket: token_bucket.limits has no limit "logins": must be one of login, login_network, login_user; for a limit in code write --identifier ID in place of NAME CLIENT
 [1]
 $ token-bucket peek login_user x y --pool=FOLDER/fpm.conf
 token-bucket: login_user is one limit and takes one CLIENT
@@ -190,6 +190,8 @@ $ token-bucket limits check LIMITS
 LIMITS: line 2: limit must be a whole number; it is "five"
 [1]
 $ token-bucket status --pool=FOLDER/fpm.conf
+token_bucket.limits: LIMITS: line 2: limit must be a whole number; it is "five"
+
 limit                         checked       denied   would deny   degraded     exempt
 code                                2            1            0          0          0
 login_network                       6            2            0          0          0
@@ -199,8 +201,6 @@ blocked
 login_user               login_user:eve                           for 11 d 13 h
 login_network            login_network:x                          for 11 d 13 h
 
-table                            used           of    evictions    no room
-shop                                5      524,032            0          0
-
-token_bucket.limits: LIMITS: line 2: limit must be a whole number; it is "five"
+table                            used           of    evictions  newcomers denied
+shop                                6      524,032            0                 0
 [1]

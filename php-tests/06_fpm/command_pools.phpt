@@ -62,7 +62,7 @@ echo preg_match('~^login .*\b1\b~m', $output) ? 'the pool is seen' : $output, $h
 limit                         checked       denied   would deny   degraded     exempt
 (nothing was counted yet)
 token-bucket: the pool apart has token_bucket.shm_path = "PLACE/apart": name it by --pool APART/fpm.conf
-token-bucket: the pool shop has token_bucket.prefix = "shop:": name it by --pool SHOP/fpm.conf
+token-bucket: the pool shop has token_bucket.prefix = "shop:", another token_bucket.storage: name it by --pool SHOP/fpm.conf
 top: the same
 denials: the same
 bin: token-bucket: the pool alien has token_bucket.prefix = "alien:": name it by --pool ALIEN/fpm.conf

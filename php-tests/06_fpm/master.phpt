@@ -59,6 +59,6 @@ worker: mapped none, open none, connections 0
 master: mapped none, open none, connections 0
 Redis: 0
 [true,false,true]
-worker: mapped .host.v12 .statistics.v12 default.v12, open none, connections 1
+worker: mapped .host.v13 .statistics.v13 default.v13, open none, connections 1
 master: mapped none, open none, connections 0
 Redis: 1

@@ -35,5 +35,5 @@ value: left 3
 memory: left 4
 memory: left 3
 first: left 2
-default.v12
-mine.v12
+default.v13
+mine.v13

@@ -44,7 +44,7 @@ foreach (['first request', 'second request', 'after a script that sets one of it
     sort($warnings[0]);
     echo $which, ":\n", implode("\n", $warnings[0]), "\n", $answer->body;
 }
-echo 'table of ', filesize(glob("$fpm->tables/*/default.v12")[0]) >> 20, "M\n";
+echo 'table of ', filesize(glob("$fpm->tables/*/default.v13")[0]) >> 20, "M\n";
 ?>
 --EXPECT--
 first request:

@@ -15,7 +15,7 @@ $fpm->script('take.php', '<?php
 foreach (['first', 'second', 'first'] as $site) {
     $path = "$fpm->scratch/$site";
     is_dir($path) || mkdir($path);
-    chmod($path, 0777);
+    chmod($path, 01777);
     $answer = $fpm->request('www', 'take.php', params: ['PHP_ADMIN_VALUE' => "token_bucket.shm_path = $path"]);
     echo "$site: $answer->body\n";
 }

@@ -40,7 +40,7 @@ take('alien', 9);
 
 foreach (['www-data', 'nobody'] as $user) {
     $folder = "$fpm->tables/token_bucket-" . posix_getpwnam($user)['uid'];
-    foreach ([$folder, "$folder/default.v12"] as $path) {
+    foreach ([$folder, "$folder/default.v13"] as $path) {
         printf("%s %o\n", posix_getpwuid(fileowner($path))['name'], fileperms($path) & 0777);
     }
 }

@@ -67,7 +67,7 @@ $decisions = array_sum(array_column($measured['runs'], 'decisions'));
 $counted = array_sum($calls[1]) - ($failed[1] ?? 0) - OTHER_CALLS;
 echo $counted === $decisions ? 'as many as the server has counted' : "$decisions decisions, $counted on the server", '; ', $ask('DBSIZE') === "+OK\r\n:0\r\n+OK\r\n" ? 'no key' : $ask('KEYS *'), "\n";
 echo str_contains($result['out'] . $result['err'], $password) ? 'shown' : 'no password', ' in the answer, ', str_contains(implode($result['commands']), $password) ? 'shown' : 'none', ' in ',
-    count(array_filter($result['commands'], fn (string $line): bool => str_contains($line, 'worker.php'))) > 0 ? 'the list of processes' : 'no process', "\n";
+    count(array_filter($result['commands'], fn (string $line): bool => str_contains($line, "token-bucket\0measure\0"))) > 0 ? 'the list of processes' : 'no process', "\n";
 echo preg_match('~^token-bucket: loads redis://127\.0\.0\.1:\d+ for 1 s with one process and for 1 s with 2; its own keys, token-bucket-measure:' . preg_quote(gethostname(), '~') . ':\*, are reset at the end\n$~', $result['err']) === 1 ? 'announced' : $result['err'], "\n";
 
 foreach (['TB_REDIS_CLUSTER', 'TB_MEMCACHED', 'TB_MARIADB', 'TB_MYSQL'] as $name) {

@@ -51,7 +51,7 @@ function show(string $what, string $dsn): void
     try {
         $decision = @(new TokenBucket($dsn, 'x', 10, 0.1))->attempt();
         $shown = $decision->isAccepted() ? 'yes' : 'no';
-        if ($decision->getRetryAfter() > 100 || $decision->getResetAfter() > 100) {
+        if ($decision->getRetryAfter() > 100.000001 || $decision->getResetAfter() > 100.000001) {
             $shown .= ', and closed for ' . json_encode($decision);
         }
     } catch (TokenBucket\StorageException $e) {

@@ -109,7 +109,7 @@ the system's authorities: MySQL at 127.0.0.1:PORT: cannot connect: TLS: its cert
 certificate other-names: MySQL at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not for 127.0.0.1, but for 127.0.0.2, other.invalid?forged; reach the server by a name that it is valid for, or add this one to it
 certificate expired: MySQL at 127.0.0.1:PORT: cannot connect: TLS: its certificate expired %d seconds ago; renew it, or set this host's clock right
 certificate server: let in
-no such file: MySQL at 127.0.0.1:PORT: the TLS file /SERVERS/none.pem cannot be used: No such file or directory (os error 2)
+no such file: MySQL at 127.0.0.1:PORT: the TLS file /SERVERS/none.pem cannot be used: No such file or directory
 a server without TLS: MySQL at 127.0.0.1:PORT: it offers no TLS
 0 session
 ed25519: MySQL at 127.0.0.1:PORT: the user must log in by "client_ed25519"; only mysql_native_password and caching_sha2_password are supported

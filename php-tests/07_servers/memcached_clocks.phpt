@@ -43,7 +43,7 @@ foreach ([-3, -3_600, 3_600] as $difference) {
 // The host that is behind finds a state of the other one.
 $server = new Server('memcached');
 $bucket = TokenBucket::per($server->dsn(), 'y', 20, 3_600);
-$bucket->attempt();
+$_ = $bucket->attempt();
 TokenBucket\TestClock::freeze(microtime(true) - 3_600);
 // A process notes what it has seen about once a second; one that has noted nothing yet does at once.
 $warnings = [];

@@ -89,7 +89,7 @@ int(3)
 the rows are kept, blob
 111110 3 5 ["default"]
 x#s	1	NULL	NULL	NULL	46
-0 60 9 111110
+0 60 16 111110
 earlier
 fallback: 111110 TokenBucket\SlidingWindow::consume(): MySQL at 127.0.0.1:PORT: Unknown column 'hits' in '%s'; prepare() adds the columns to `earlier`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"; limits are enforced in this host's shared memory
 open: 111111 
@@ -104,5 +104,5 @@ int(3)
 the rows are kept, blob
 111110 3 2 ["default"]
 x#s	1	NULL	NULL	NULL	46
-0 60 9 111110
+0 60 16 111110
 111110 unreadable 111110 unreadable unreadable unreadable [false,60]

@@ -79,7 +79,7 @@ echo 'parent: ', json_encode([$limit->getActive(), $permit->renew()]), "\n";
 unset($permit);
 
 // What is no list of permits is none; another type concerns its key alone.
-foreach (['hello', str_repeat('x', 25), str_repeat("\xff", 50), ''] as $value) {
+foreach (['hello', str_repeat('x', 29), str_repeat("\xff", 58), ''] as $value) {
     $client = fsockopen('127.0.0.1', $redis->port);
     fwrite($client, "*3\r\n$3\r\nSET\r\n$9\r\nc:tb:text\r\n$" . strlen($value) . "\r\n$value\r\n");
     fgets($client);
@@ -128,7 +128,7 @@ unlink($log);
 acquire: evalsha 1, others 0
 renew: evalsha 1, others 0
 getActive: evalsha 1, others 0
-the key: the longest lifetime, 50 bytes
+the key: the longest lifetime, 58 bytes
 a third, and no fourth: [true,null,3]
 release: evalsha 1, others 0
 a second release: evalsha 0, others 0

@@ -57,7 +57,9 @@ $encrypted->ask("CONFIG SET tls-cert-file $servers/ca.pem tls-key-file $servers/
 told("rediss://127.0.0.1:$port/4?ca=$servers/ca.pem");
 // One of X.509 version 1, which has no extensions.
 $new = "openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=127.0.0.1 -keyout v1.key -out v1.csr";
-$sign = "openssl x509 -req -in v1.csr -CA $servers/ca.pem -CAkey $servers/ca.key -set_serial 77 -days 2 -extfile /dev/null -out v1.pem";
+// From 3.4 on OpenSSL makes one of version 3, unless asked; before, it could not be asked.
+$from = "-in v1.csr -CA $servers/ca.pem -CAkey $servers/ca.key -set_serial 77 -days 2 -out v1.pem";
+$sign = "{ openssl req -config /dev/null -x509 -x509v1 $from || openssl x509 -req -extfile /dev/null $from; }";
 exec("cd $encrypted->folder && { $new && $sign; } 2>&1", $output, $status);
 $status === 0 || give_up(implode("\n", $output));
 $encrypted->ask("CONFIG SET tls-cert-file $encrypted->folder/v1.pem tls-key-file $encrypted->folder/v1.key");
@@ -91,7 +93,7 @@ Redis at 127.0.0.1:PORT: ERR DB index is out of range
 Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by an authority that is trusted here; ca= in the storage DSN names an authority to trust
 Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by an authority that is trusted here; ca= in the storage DSN names an authority to trust
 Redis at 127.0.0.1:PORT: %s
-Redis at 127.0.0.1:PORT: the TLS file /SERVERS/none.pem cannot be used: No such file or directory (os error 2)
+Redis at 127.0.0.1:PORT: the TLS file /SERVERS/none.pem cannot be used: No such file or directory
 Redis at 127.0.0.1:PORT: the TLS file /SERVERS/certificates.log cannot be used: it has no certificate
 Redis at 127.0.0.1:PORT: the TLS file /SERVERS/client.pem cannot be used: it has no PEM block of the expected kind
 Redis at 127.0.0.1:PORT: cannot connect: %s

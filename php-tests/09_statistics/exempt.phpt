@@ -31,12 +31,12 @@ file_put_contents(__DIR__ . '/exempt.limits.ini', <<<'INI'
     INI);
 
 for ($i = 0; $i < 5; $i++) {
-    limiter('api', '10.9.9.9')->attempt();
-    limiter('api', '192.0.2.1')->attempt();
+    $_ = limiter('api', '10.9.9.9')->attempt();
+    $_ = limiter('api', '192.0.2.1')->attempt();
 }
-limiter('both', ['10.9.9.9', 'a'])->attempt();
-limiter('either', ['10.9.9.9', 'a'])->attempt();
-limiter('api', '10.9.9.9')->reserve(100);
+$_ = limiter('both', ['10.9.9.9', 'a'])->attempt();
+$_ = limiter('either', ['10.9.9.9', 'a'])->attempt();
+$_ = limiter('api', '10.9.9.9')->reserve(100);
 limiter('api', '10.9.9.9')->peek();
 $held = array_map(fn (string $client) => concurrency_limit('work', $client)->acquire(), ['10.9.9.9', '10.9.9.9', '192.0.2.1', '192.0.2.1']);
 foreach (array_diff_key(statistics(), ['*' => 0]) as $name => $counts) {

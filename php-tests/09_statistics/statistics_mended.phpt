@@ -1,5 +1,5 @@
 --TEST--
-statistics(): a process that could not open shared memory counts again once that is mended, without a look by itself
+statistics(): a process that could not open shared memory counts again within a second once that is mended, however few calls it makes
 --INI--
 token_bucket.shm_path={PWD}/statistics_mended.tmp
 token_bucket.storage=array:
@@ -11,13 +11,15 @@ for ($i = 0; $i < 3; $i++) {
     $bucket->consume();
 }
 mkdir($folder, 0700);
-for ($i = 0; $i < 100; $i++) {
+// A file is looked for by the system's clock.
+for ($i = 0; $i < 14; $i++) {
+    usleep(100_000);
     $bucket->consume();
 }
 // Another process looks: statistics() of this one would open the file.
 $counted = (int) shell_exec(escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . ' -d ' . escapeshellarg("token_bucket.shm_path=$folder")
     . ' -r ' . escapeshellarg('echo TokenBucket\statistics()["mended"]["checked"] ?? 0;'));
-echo $counted >= 60 ? 'counted' : "$counted counted", "\n";
+echo $counted > 0 ? 'counted' : 'none counted', "\n";
 ?>
 --CLEAN--
 <?php

@@ -79,9 +79,9 @@ network: {"algorithm":"token_bucket","limit":3,"interval":60,"leave":0,"except":
 user: {"algorithm":"sliding_window","limit":1,"interval":9.5,"leave":0,"except":null,"clients":null,"storage":null,"enforce":false,"on_error":"fallback","limited":{"eve":9.5}}
 {"blocked":3500}
 bool(true)
-{"name":"main","holds":"buckets","path":"main.v12","bytes":8388608,"slots":524032,"used":7,"evictions":0,"denied_newcomers":0}
-{"name":"main","holds":"permits","path":"main.permits.v12","bytes":1048576,"slots":65280,"used":1,"evictions":0,"denied_newcomers":0}
-{"name":"other","holds":"buckets","path":"other.v12","bytes":8388608,"slots":524032,"used":1,"evictions":0,"denied_newcomers":0}
+{"name":"main","holds":"buckets","path":"main.v13","bytes":8388608,"slots":524032,"used":7,"evictions":0,"denied_newcomers":0}
+{"name":"main","holds":"permits","path":"main.permits.v13","bytes":1048576,"slots":65280,"used":1,"evictions":0,"denied_newcomers":0}
+{"name":"other","holds":"buckets","path":"other.v13","bytes":8388608,"slots":524032,"used":1,"evictions":0,"denied_newcomers":0}
 0 permits held
 {"token_bucket.storage":"shm:main","token_bucket.prefix":"shop:","token_bucket.on_error":"fallback","token_bucket.enforce":"1","token_bucket.lease":"0","token_bucket.timeout_ms":"50","token_bucket.connect_timeout_ms":"100","token_bucket.deny_cache":"1","token_bucket.track_identifiers":"1","token_bucket.warn_of_mistakes":"1","token_bucket.shm_size":"8M","token_bucket.shm_path":"status","token_bucket.limits":"status.limits.ini","token_bucket.test_clock":"1"}
 redis://***@127.0.0.1/2?prefix=x

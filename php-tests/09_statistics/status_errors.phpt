@@ -41,16 +41,16 @@ chmod($own, 0755);
 show('a directory that others can read');
 chmod($own, 0700);
 foreach (['a link' => fn (string $file) => symlink('/etc/passwd', $file), 'a directory' => mkdir(...), 'a file that others can read' => fn (string $file) => touch($file) && chmod($file, 0644)] as $what => $make) {
-    remove("$own/default.v12");
-    $make("$own/default.v12");
+    remove("$own/default.v13");
+    $make("$own/default.v13");
     show("$what in the table's place");
 }
-remove("$own/default.v12");
-remove("$own/.statistics.v12");
-symlink('/etc/passwd', "$own/.statistics.v12");
+remove("$own/default.v13");
+remove("$own/.statistics.v13");
+symlink('/etc/passwd', "$own/.statistics.v13");
 show("a link in the statistics' place");
-remove("$own/.statistics.v12");
-symlink('/etc/passwd', "$own/.host.v12");
+remove("$own/.statistics.v13");
+symlink('/etc/passwd', "$own/.host.v13");
 show('a link in the place of what is known of servers', '-d token_bucket.storage=redis://127.0.0.1:1');
 remove($own);
 touch($own);
@@ -73,32 +73,32 @@ shared_memory_errors ["Shared memory OWN is open to other users; its mode must b
 prometheus: 1
 status: Shared memory OWN is open to other users; its mode must be 0700 [1]
 a link in the table's place:
-Shared memory OWN/default.v12 is a symbolic link; remove it
-shared_memory_errors ["Shared memory OWN/default.v12 is a symbolic link; remove it"]
+Shared memory OWN/default.v13 is a symbolic link; remove it
+shared_memory_errors ["Shared memory OWN/default.v13 is a symbolic link; remove it"]
 prometheus: 1
-status: Shared memory OWN/default.v12 is a symbolic link; remove it [1]
+status: Shared memory OWN/default.v13 is a symbolic link; remove it [1]
 a directory in the table's place:
-Cannot open shared memory OWN/default.v12: Is a directory (os error 21)
-shared_memory_errors ["Cannot open shared memory OWN/default.v12: Is a directory (os error 21)"]
+Cannot open shared memory OWN/default.v13: Is a directory (os error 21)
+shared_memory_errors ["Cannot open shared memory OWN/default.v13: Is a directory (os error 21)"]
 prometheus: 1
-status: Cannot open shared memory OWN/default.v12: Is a directory (os error 21) [1]
+status: Cannot open shared memory OWN/default.v13: Is a directory (os error 21) [1]
 a file that others can read in the table's place:
-Shared memory OWN/default.v12 is open to other users; remove it
-shared_memory_errors ["Shared memory OWN/default.v12 is open to other users; remove it"]
+Shared memory OWN/default.v13 is open to other users; remove it
+shared_memory_errors ["Shared memory OWN/default.v13 is open to other users; remove it"]
 prometheus: 1
-status: Shared memory OWN/default.v12 is open to other users; remove it [1]
+status: Shared memory OWN/default.v13 is open to other users; remove it [1]
 a link in the statistics' place:
 bool(true)
-shared_memory_errors ["Shared memory OWN/.statistics.v12 is a symbolic link; remove it"]
+shared_memory_errors ["Shared memory OWN/.statistics.v13 is a symbolic link; remove it"]
 prometheus: 1
-status: Shared memory OWN/.statistics.v12 is a symbolic link; remove it [1]
+status: Shared memory OWN/.statistics.v13 is a symbolic link; remove it [1]
 a link in the place of what is known of servers:
 
 Warning: TokenBucket::consume(): Redis at 127.0.0.1:1: cannot connect: Connection refused (os error %d); until a call succeeds, each process enforces limits by itself, for there is no shared memory: see token_bucket.shm_path in Command line code on line 2
 bool(true)
-shared_memory_errors ["Shared memory OWN/.host.v12 is a symbolic link; remove it"]
+shared_memory_errors ["Shared memory OWN/.host.v13 is a symbolic link; remove it"]
 prometheus: 1
-status: Shared memory OWN/.host.v12 is a symbolic link; remove it [1]
+status: Shared memory OWN/.host.v13 is a symbolic link; remove it [1]
 a file in the directory's place:
 Shared memory OWN is not a directory; remove it
 shared_memory_errors ["Shared memory OWN is not a directory; remove it"]

@@ -20,7 +20,7 @@ $names = fn (): string => json_encode(array_map(fn (array $table): string => "$t
 echo $names(), "\n";
 
 // A table of permits that comes and goes while two processes ask.
-$file = "$folder/default.permits.v12";
+$file = "$folder/default.permits.v13";
 rename($file, "$folder/kept");
 $children = [];
 for ($i = 0; $i < 2; $i++) {
@@ -47,18 +47,18 @@ echo "$made files made\n";
 rename("$folder/kept", $file);
 
 // What is no table.
-foreach (["\e[31mred.v12", "two\nlines.v12", '.v12', '.permits.v12', 'a.b.v12', 'a b.v12', str_repeat('a', 65) . '.v12', "\xff.v12", 'default.v3'] as $name) {
-    copy("$folder/default.v12", "$folder/$name");
+foreach (["\e[31mred.v13", "two\nlines.v13", '.v13', '.permits.v13', 'a.b.v13', 'a b.v13', str_repeat('a', 65) . '.v13', "\xff.v13", 'default.v3'] as $name) {
+    copy("$folder/default.v13", "$folder/$name");
 }
-file_put_contents("$folder/empty.v12", '');
-file_put_contents("$folder/random.v12", random_bytes(1 << 17));
-file_put_contents("$folder/zeros.permits.v12", str_repeat("\0", 1 << 20));
-mkdir("$folder/folder.v12");
-posix_mkfifo("$folder/fifo.v12", 0600);
-symlink('default.v12', "$folder/link.v12");
-symlink("$folder/nothing.v12", "$folder/dangling.v12");
-copy("$folder/default.v12", "$folder/shown.v12");
-chmod("$folder/shown.v12", 0644);
+file_put_contents("$folder/empty.v13", '');
+file_put_contents("$folder/random.v13", random_bytes(1 << 17));
+file_put_contents("$folder/zeros.permits.v13", str_repeat("\0", 1 << 20));
+mkdir("$folder/folder.v13");
+posix_mkfifo("$folder/fifo.v13", 0600);
+symlink('default.v13', "$folder/link.v13");
+symlink("$folder/nothing.v13", "$folder/dangling.v13");
+copy("$folder/default.v13", "$folder/shown.v13");
+chmod("$folder/shown.v13", 0644);
 echo $names(), ' ', preg_match_all('/^token_bucket_table_slots\{/m', prometheus()), "\n";
 foreach (status()['shared_memory_errors'] as $error) {
     echo str_replace("$folder/", '', $error), "\n";
@@ -68,8 +68,8 @@ foreach (status()['shared_memory_errors'] as $error) {
 ["default buckets 1","default permits 1"]
 0 files made
 ["default buckets 1","default permits 1"] 2
-Shared memory dangling.v12 is a symbolic link; remove it
-Shared memory fifo.v12 is not a regular file; remove it
-Cannot open shared memory folder.v12: Is a directory (os error 21)
-Shared memory link.v12 is a symbolic link; remove it
-Shared memory shown.v12 is open to other users; remove it
+Shared memory dangling.v13 is a symbolic link; remove it
+Shared memory fifo.v13 is not a regular file; remove it
+Cannot open shared memory folder.v13: Is a directory (os error 21)
+Shared memory link.v13 is a symbolic link; remove it
+Shared memory shown.v13 is open to other users; remove it

@@ -16,7 +16,7 @@ function run(string $code, string $option = ''): void
 $visitors = <<<'CODE'
     for ($user = 0; $user < 60; $user++) {
         $pair = TokenBucket::per(null, "login:$network user$user", 5, 300);
-        (new TokenBucket\Compound(TokenBucket::per(null, "login:$network", 30, 300), $pair))->attempt();
+        $_ = (new TokenBucket\Compound(TokenBucket::per(null, "login:$network", 30, 300), $pair))->attempt();
     }
     foreach (['a', 'b', 'c'] as $client) { for ($i = 0; $i < 30; $i++) { (new TokenBucket(null, "api:$client", 1, 0.001))->consume(); } }
     echo json_encode(TokenBucket\status()['likely_mistakes']);

@@ -7,7 +7,7 @@ target=$1 seconds=$2
 log=$FUZZ_FOLDER/$target.log
 found=$FUZZ_FOLDER/corpus/$target
 [ -z "${SEED-}" ] || found=$TOKEN_BUCKET_FUZZ/corpus/$target
-mkdir -p "$found" "fuzz/corpus/$target"
+mkdir -p "$found" "$FUZZ_INPUTS/$target"
 # The start and the end take some time of their own; a target that takes 300 s more hangs.
 fuzz() {
     timeout --foreground --kill-after=10 $((seconds + 300)) "$FUZZ_PROGRAMS/$target" "$@" -timeout=30 -malloc_limit_mb=32 \
@@ -15,7 +15,7 @@ fuzz() {
 }
 : >"$log"
 result=passed
-fuzz "$found" "fuzz/corpus/$target" -seed="${SEED:-0}" -max_total_time="$seconds" -max_len=2048 -print_final_stats=1 ||
+fuzz "$found" "$FUZZ_INPUTS/$target" -seed="${SEED:-0}" -max_total_time="$seconds" -max_len=2048 -print_final_stats=1 ||
     result=FAILED
 # A run that takes 30 s stands still with the machine, unless it does so again.
 input=$(sed -n 's/.*Test unit written to //p' "$log" | head -n 1)

@@ -184,7 +184,7 @@ echo "One process, 25 threads"
 scenario 1 25
 for part in first second; do strict_count shm 400 "$part" && load 400 50 "$part/take.php?store=shm&id=apart&capacity=300" &&
     [ "$((complete - not_ok))" = 300 ] || fail "$part: $((complete - not_ok)) of $complete admitted"; done
-[ -e "$folder"/tables-of-first/*/default.v12 ] && [ -e "$folder"/tables-of-second/*/default.v12 ] || fail "no tables of their own"
+[ -e "$folder"/tables-of-first/*/default.v13 ] && [ -e "$folder"/tables-of-second/*/default.v13 ] || fail "no tables of their own"
 echo "  two sites with a shm_path of their own have tables of their own"
 [ "$(curl -s "$url/local/own.php")" = own ] && grep -q 'token_bucket.timeout_ms must be milliseconds.*"soon" given' "$folder/apache.log" ||
     fail "a bad value in .htaccess"

@@ -23,7 +23,8 @@ fpm_start() {
     if [ "$(id -u)" = 0 ]; then
         user=www-data
         as_user="user = $user"
-        chown "$user" "$fpm_folder"
+        # Its workers make tables there, and no other file of it is theirs.
+        chmod 1777 "$fpm_folder"
     fi
     fpm_port=$(free_port)
 

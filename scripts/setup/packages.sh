@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the missing Debian packages of a make target; needs no rights if none is missing.
-# Usage: packages.sh build|demo|test|bench|histories|matrix|arm64|sanitize|fuzz|package|try-install|valkey|integrations
+# Usage: packages.sh build|demo|test|bench|histories|matrix|arm64|sanitize|fuzz|package|try-install|valkey|forky|integrations
 # TB_INTEGRATIONS= names some of the folders in integrations/, each of which has a list.
 set -eu
 
@@ -37,6 +37,7 @@ case "${1-}" in
     fuzz) wanted=$fuzz ;;
     package) wanted="$build zip binutils dpkg-dev" ;;
     try-install) wanted="$build zip binutils dpkg-dev debootstrap lintian" ;;
+    forky) wanted="$build debootstrap" ;;
     valkey) wanted="$test valkey-server" ;;
     *) sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2 ;;
 esac

@@ -44,11 +44,7 @@ wait "$session" || status=$?
 
 [ $status = 0 ] || cat "$work/output"
 [ -e "$work/results.xml" ] || { echo "PHPUnit wrote no results"; exit 1; }
-"$php" -r '
-    $all = simplexml_load_file($argv[1])->testsuite;
-    $failed = $all["failures"] + $all["errors"];
-    $passed = $all["tests"] - $failed - $all["skipped"];
-    echo "$passed passed, $failed failed, {$all["skipped"]} skipped\n";
-    exit($passed > 0 ? 0 : 1);
-' "$work/results.xml" || status=1
+# As DIR/integrations/NAME/tests.
+package=$(basename "$(dirname "$(realpath "$folder")")")
+"$php" "$root/scripts/test/phpunit_summary.php" "$package" "$work/results.xml" || status=1
 exit $status

@@ -29,6 +29,10 @@ final class Application
                 fwrite($name === '' ? STDERR : STDOUT, $this->overview());
                 return $name === '' ? self::WRONG_USAGE : self::SUCCESS;
             }
+            if ($name === '--version') {
+                echo 'token-bucket ', phpversion('token_bucket') ?: throw new CommandError('the extension token_bucket, which has the version, is not loaded'), "\n";
+                return self::SUCCESS;
+            }
             if (!isset($this->commands[$name])) {
                 throw new UsageError('unknown command ' . Text::printable($name) . Suggestion::among($name, array_keys($this->commands)));
             }
@@ -70,7 +74,7 @@ final class Application
         foreach ($this->commands as $name => $command) {
             $text .= sprintf("  %-14s %s\n", $name, $command['summary']);
         }
-        return $text . "\ntoken-bucket COMMAND --help explains one.\n"
+        return $text . "\ntoken-bucket COMMAND --help explains one; --version shows the version.\n"
             . "The command reads the php.ini of the command line; PHPRC=/path names another\nfolder. --pool FILE adds the directives of php-fpm.\n"
             . "Exit codes: 0 it worked, 1 it failed or the answer is no, 2 wrong usage.\n";
     }

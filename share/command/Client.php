@@ -8,6 +8,9 @@ use function TokenBucket\client_network;
 /** A client, or an identifier, as a user writes it on the command line. */
 final class Client
 {
+    /** At how many bytes denials() cuts an identifier. */
+    private const LONGEST_KEPT = 96;
+
     /**
      * @param string $word       as Text::identifier() shows it; `-` for a line of standard input, which no shell reads
      * @param string $name       of the argument
@@ -36,6 +39,17 @@ final class Client
     public static function inIdentifier(string $identifier): string
     {
         return filter_var($identifier, FILTER_VALIDATE_IP) === false ? substr((string) strstr($identifier, ':'), 1) : $identifier;
+    }
+
+    /** Whether the part of an identifier behind its first colon is the client, or begins with it and goes on at a space or a colon. */
+    public static function isOf(string $identifier, string $client): bool
+    {
+        $text = self::inIdentifier($identifier);
+        $address = explode('/', explode(' ', $text, 2)[0], 2)[0];
+        // The colons of an IPv6 address end no client.
+        $ends = filter_var($address, FILTER_VALIDATE_IP) === false ? ['', ' ', ':'] : ['', ' '];
+        return str_starts_with($text, $client) && in_array(substr($text, strlen($client), 1), $ends, true)
+            || strlen($identifier) === self::LONGEST_KEPT && $text !== '' && str_starts_with($client, $text);
     }
 
     /** How a limit by network knows a client; null if it knows it by the same text, or the client is no address. */

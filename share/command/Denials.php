@@ -28,8 +28,8 @@ final class Denials implements Command
     public static function notes(): string
     {
         return "The latest first. NAME is a limit or a set, and may be left out. CLIENT is an\n"
-            . "identifier, or what stands in it behind NAME and a colon, or the beginning of\n"
-            . "either up to a space or a colon: 192.0.2.1 also is \"192.0.2.1 anna\".\n"
+            . "identifier, or its part after the first colon, or the beginning of either up to\n"
+            . "a space or a colon: 192.0.2.1 also finds \"login:192.0.2.1 anna\".\n"
             . "A line is of one client and cause, until ten minutes pass without a denial.";
     }
 
@@ -70,7 +70,7 @@ final class Denials implements Command
         $status = status();
         if ($client === null && !NamedLimit::isKnown($status, $word)) {
             $client = Client::read($word, 'CLIENT', true);
-            if (($suggestion = Suggestion::nearest($word, NamedLimit::names($status))) !== null && denials(null, $client) === []) {
+            if (($suggestion = Suggestion::nearest($word, NamedLimit::names($status))) !== null && self::of(null, $client) === []) {
                 throw new CommandError('no limit and no denied client is ' . Text::printable($word) . "; did you mean $suggestion?");
             }
             return [null, $client];
@@ -85,7 +85,14 @@ final class Denials implements Command
      */
     private static function of(?array $names, ?string $client): array
     {
-        $denials = array_merge(...array_map(static fn (?string $name): array => denials($name, $client), $names ?? [null]));
+        $denials = [];
+        foreach ($names ?? [null] as $name) {
+            // denials() looks behind the limit's own name. The application may begin identifiers with another word.
+            $others = $client === null ? [] : array_filter(denials($name), static fn (array $denial): bool => Client::isOf((string) $denial['identifier'], $client));
+            foreach ([...denials($name, $client), ...$others] as $denial) {
+                $denials[serialize($denial)] = $denial;
+            }
+        }
         usort($denials, static fn (array $a, array $b): int => $b['last_at'] <=> $a['last_at']);
         return $denials;
     }
@@ -102,8 +109,9 @@ final class Denials implements Command
         $of = $client === null ? '' : ' of ' . Text::identifier($client);
         $log = $all === [] ? 'the log is empty' : 'the log has ' . (count($all) === 1 ? 'one entry' : number_format(count($all)) . ' entries')
             . ' since ' . gmdate('Y-m-d H:i:s', (int) min(array_column($all, 'first_at'))) . ' UTC';
-        $elsewhere = $client === null || $names === null ? [] : array_unique(array_column(denials(null, $client), 'name'));
-        return "No call$of was denied$limits: under the prefix \"" . Text::printable((string) ini_get('token_bucket.prefix')) . "\" $log.\n"
+        $elsewhere = $client === null || $names === null ? [] : array_unique(array_column(self::of(null, $client), 'name'));
+        $unknown = $client === null || $names !== null || filter_var($client, FILTER_VALIDATE_IP) !== false ? '' : 'No limit is called ' . Text::identifier($client) . '. ';
+        return "{$unknown}No call$of was denied$limits: under the prefix \"" . Text::printable((string) ini_get('token_bucket.prefix')) . "\" $log.\n"
             . ($elsewhere === [] ? '' : 'Other limits have denied the client: ' . implode(', ', array_map([Text::class, 'printable'], $elsewhere)) . ".\n");
     }
 
@@ -116,8 +124,8 @@ final class Denials implements Command
         return sprintf(
             '%s UTC  %-16s %-40s %s%s: %d%s, %s%s%s',
             gmdate('Y-m-d H:i:s', $last),
-            Text::printable($denial['name'], 16),
-            Text::printable($denial['identifier'] ?? '(not kept)', 40),
+            Text::identifier($denial['name']),
+            $denial['identifier'] === null ? '(not kept)' : Text::identifier($denial['identifier']),
             $denial['count'] === 1 ? 'once' : number_format($denial['count']) . ' times',
             $since,
             $denial['limit'],

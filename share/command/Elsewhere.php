@@ -12,8 +12,8 @@ final class Elsewhere
     private const MOST_POOLS = 20;
     /** Where statistics('*') has the limits without a place of their own. */
     private const OF_NONE = '*';
-    /** The directives by which a pool has counts of its own. */
-    private const APART = ['token_bucket.prefix', 'token_bucket.shm_path'];
+    /** The directives by which a pool has limits or counts of its own. A DSN may have a password. */
+    private const APART = ['token_bucket.prefix' => true, 'token_bucket.shm_path' => true, 'token_bucket.limits' => true, 'token_bucket.storage' => false];
 
     /** Says on standard error which prefixes this user has counts under, and which of its pools of php-fpm have counts of their own. --pool has named the right one. */
     public static function warn(Arguments $arguments): void
@@ -41,9 +41,9 @@ final class Elsewhere
         $own = posix_getpwuid(posix_geteuid())['name'] ?? null;
         $lines = [];
         foreach (Pool::running() as $pool) {
-            $apart = array_filter($pool->directives, static fn (string $value, string $name): bool => in_array($name, self::APART, true) && $value !== ini_get($name), ARRAY_FILTER_USE_BOTH);
+            $apart = array_filter($pool->directives, static fn (string $value, string $name): bool => isset(self::APART[$name]) && $value !== ini_get($name), ARRAY_FILTER_USE_BOTH);
             if ($pool->user === $own && $apart !== []) {
-                $settings = array_map(static fn (string $name, string $value): string => "$name = \"" . Text::printable($value) . '"', array_keys($apart), $apart);
+                $settings = array_map(static fn (string $name, string $value): string => self::APART[$name] ? "$name = \"" . Text::printable($value) . '"' : "another $name", array_keys($apart), $apart);
                 $lines[] = 'token-bucket: the pool ' . Text::printable($pool->name) . ' has ' . implode(', ', $settings) . ': name it by --pool ' . Text::printable($pool->file) . "\n";
             }
         }

@@ -3,22 +3,24 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command;
 
-use TokenBucket\Command\FindLimit\ClientAddress;
 use TokenBucket\Command\FindLimit\ClientKey;
+use TokenBucket\Command\FindLimit\Copies;
 use TokenBucket\Command\FindLimit\Findings;
-use TokenBucket\Command\FindLimit\FormatFinder;
-use TokenBucket\Command\FindLimit\HowRead;
+use TokenBucket\Command\FindLimit\FormatString;
+use TokenBucket\Command\FindLimit\HitCollector;
 use TokenBucket\Command\FindLimit\HtmlReport;
-use TokenBucket\Command\FindLimit\LogFormat;
 use TokenBucket\Command\FindLimit\LogInput;
+use TokenBucket\Command\FindLimit\LogReading;
 use TokenBucket\Command\FindLimit\NewFile;
 use TokenBucket\Command\FindLimit\Passes;
 use TokenBucket\Command\FindLimit\ProgressBar;
+use TokenBucket\Command\FindLimit\Question;
 use TokenBucket\Command\FindLimit\Rate;
-use TokenBucket\Command\FindLimit\Reading;
 use TokenBucket\Command\FindLimit\RequestPattern;
+use TokenBucket\Command\FindLimit\Rights;
 use TokenBucket\Command\FindLimit\TestClockProcess;
 use TokenBucket\Command\FindLimit\TextReport;
+use TokenBucket\Command\FindLimit\Volumes;
 
 /**
  * Replays access logs through candidate limits, and suggests some.
@@ -30,7 +32,6 @@ final class FindLimit implements Command
     private const RATES = '10/s,1/s,10/min,1/min,10/h,1/h';
     private const CAPACITIES = '1,3,10,30,100,300,1000';
     private const DENY_SHARE = '0.1';
-    private const PROCESSES = 2;
     private const MOST_CAPACITY = 2_147_483_647;
     private const MOST_CANDIDATES = 50;
 
@@ -38,8 +39,11 @@ final class FindLimit implements Command
     {
         return [
             new Option('match', "'POST /login'", 'Count only these; * and $ as in robots.txt; repeatable', true),
+            new Option('client', 'PLACE', "The place of the client's address (found)", true),
+            new Option('time', 'PLACE', 'The same of the time'),
+            new Option('request', 'PLACE', 'The same of the request, or "METHOD and PATH"'),
             new Option('format', 'FORMAT', 'Of nginx or Apache, combined, common or json (found)'),
-            new Option('proxies', 'LIST', 'Your proxies; private addresses are proxies, too'),
+            new Option('proxies', 'LIST', 'Your proxies, which are no clients'),
             new Option('by', 'WHAT', 'address, network (default), user, or field:NAME of JSON'),
             new Option('ipv6-bits', 'N', 'Length of an IPv6 network (64)'),
             new Option('ipv4-bits', 'N', 'Length of an IPv4 network (32)'),
@@ -52,23 +56,30 @@ final class FindLimit implements Command
 
     public static function notes(): string
     {
-        return "LOG is a file, also .gz, or - for standard input. Its format is found by its\n"
-            . "first lines, and printed. A suggestion is, for each rate, the smallest capacity\n"
-            . "(how many at once) that denies something to few enough clients.";
+        return "LOG is a file, also .gz, or - for standard input. Where its lines have what is\n"
+            . "found, and printed; if that is not clear, you are asked. A suggestion is, for\n"
+            . "each rate, the smallest capacity that denies something to few enough clients.";
     }
 
     public function run(Arguments $arguments): int
     {
         $pattern = new RequestPattern($arguments->values('match'));
-        $addresses = new ClientAddress($arguments->has('proxies') ? self::listOf((string) $arguments->value('proxies')) : []);
-        $key = ClientKey::from($arguments->value('by') ?? 'network', $addresses, $arguments->integer('ipv6-bits', 64, 1, 128), $arguments->integer('ipv4-bits', 32, 1, 32));
+        $key = ClientKey::from(
+            $arguments->value('by') ?? 'network',
+            $arguments->has('proxies') ? self::listOf((string) $arguments->value('proxies')) : [],
+            $arguments->integer('ipv6-bits', 64, 1, 128),
+            $arguments->integer('ipv4-bits', 32, 1, 32),
+        );
         $rates = $this->rates($arguments);
         $capacities = $this->capacities($arguments);
         $deny_share = $this->denyShare($arguments);
-        $finder = new FormatFinder($arguments->value('format'), $key);
+        $format = $arguments->value('format');
+        if ($format !== null && $format !== 'json') {
+            FormatString::compile($format, $key->isAddress());
+        }
         $this->checkFiles($arguments->operands, $arguments->value('html'));
-        // pcntl may be loaded and its functions disabled.
-        foreach (['pcntl_fork' => 'pcntl', 'pcntl_exec' => 'pcntl', 'inflate_init' => 'zlib'] as $function => $extension) {
+        // An extension may be loaded and its functions disabled.
+        foreach (['pcntl_exec' => 'pcntl', 'inflate_init' => 'zlib'] as $function => $extension) {
             if (!function_exists($function)) {
                 throw new CommandError("find-limit needs PHP's extension $extension, and its function $function()");
             }
@@ -80,21 +91,26 @@ final class FindLimit implements Command
         $logs = array_map(static fn (string $path): LogInput => new LogInput($path), $arguments->operands);
         $progress = new ProgressBar();
         try {
-            $passes = new Passes(self::PROCESSES, $progress);
-            $formats = $read_as = $warnings = [];
+            $passes = new Passes($progress);
+            Rights::drop($arguments->has('html'));
+            $copies = new Copies();
+            $readings = $warnings = [];
+            $said = ['client' => $arguments->values('client'), 'time' => $arguments->values('time'), 'request' => $arguments->values('request')];
             foreach ($logs as $number => $log) {
-                $lines = $log->firstLines();
-                if ($lines !== []) {
-                    $formats[$number] = $finder->find($log, $lines);
-                    $read_as[] = HowRead::firstLine($formats[$number], $lines, $key);
-                    $warning = HowRead::forgottenProxy($formats[$number], $lines, $addresses);
-                    $warnings[] = $warning === null ? null : "$log->name: $warning";
+                $lines = $log->firstLines($pattern);
+                $copy = $lines === [] ? null : $copies->find($number, $log);
+                if ($copy !== null) {
+                    $warnings[] = "$log->name has the lines of $copy->name once more; they are counted once";
+                } elseif ($lines !== []) {
+                    $readings[$number] = new LogReading($log, $lines, $format, $key, $pattern, $said);
                 }
             }
-            $reading = $passes->read($logs, $formats, $pattern, $key);
-            $this->checkDoubts($reading, $logs, $formats, $key, $finder);
-            $this->checkReading($reading, $logs, $pattern, $key);
-            $survey = $passes->survey($rates, $reading, $passes->volumes());
+            $hits = $passes->read($readings, $copies, $pattern);
+            $doubts = array_merge(...array_map(static fn (LogReading $reading): array => $reading->doubts(), array_values($readings)));
+            $this->checkHits($hits, $logs, $pattern, $key);
+            $volumes = $passes->volumes();
+            $doubts = $this->doubts($doubts, $volumes, $key, $said['client'] !== [], $readings);
+            $survey = $passes->survey($rates, $hits->last - $hits->first, $volumes);
             $findings = new Findings($survey, $rates, $capacities, $arguments->has('capacities'), $deny_share);
             $denied = $passes->deniedRequests($rates, $findings->capacities());
         } finally {
@@ -103,16 +119,18 @@ final class FindLimit implements Command
         /** @var Report $report */
         $report = [
             'logs' => array_map(static fn (LogInput $log): string => $log->name, $logs),
-            'read_as' => array_values(array_filter($read_as)),
+            'read_as' => array_merge(...array_map(static fn (LogReading $reading): array => $reading->description, array_values($readings))),
             'warnings' => array_values(array_filter([...$warnings, ...array_map(static fn (LogInput $log): ?string => $log->warning, $logs)])),
+            'doubts' => $doubts,
             'match' => $pattern->patterns,
             'by' => $key->by,
-        ] + $findings->report($denied, $reading, $this->sectionName($pattern));
+        ] + $findings->report($denied, $hits, $this->sectionName($pattern));
 
-        foreach ($report['warnings'] as $warning) {
+        foreach ([...$report['warnings'], ...$report['doubts']] as $warning) {
             fwrite(STDERR, "token-bucket: $warning\n");
         }
         if ($arguments->has('html')) {
+            Rights::restore();
             $this->writeFile((string) $arguments->value('html'), HtmlReport::render($report));
         }
         echo $arguments->has('json') ? Text::json($report) : TextReport::render($report);
@@ -176,42 +194,45 @@ final class FindLimit implements Command
     }
 
     /** @param list<LogInput> $logs */
-    private function checkReading(Reading $reading, array $logs, RequestPattern $pattern, ClientKey $key): void
+    private function checkHits(HitCollector $hits, array $logs, RequestPattern $pattern, ClientKey $key): void
     {
-        if ($reading->requests > 0) {
+        if ($hits->requests > 0) {
             return;
         }
         $names = implode(', ', array_map(static fn (LogInput $log): string => $log->name, $logs));
         $warnings = implode('', array_map(static fn (LogInput $log): string => $log->warning === null ? '' : "\n$log->warning", $logs));
-        if ($reading->lines === 0) {
+        if ($hits->lines === 0) {
             throw new CommandError("$names: no lines in it" . $warnings);
         }
-        if ($reading->withoutClient > 0 && !$key->isAddress()) {
-            throw new CommandError("$names: $reading->withoutClient lines match, but none of them names a client by " . Text::printable($key->by) . $warnings);
+        if ($hits->withoutClient > 0 && !$key->isAddress()) {
+            throw new CommandError("$names: $hits->withoutClient lines match, but none of them names a client by " . Text::printable($key->by) . $warnings);
         }
         $patterns = implode(' or ', array_map([Text::class, 'printable'], $pattern->patterns));
-        throw new CommandError("$names: none of $reading->lines lines matches $patterns ($reading->broken broken lines)" . $warnings);
+        throw new CommandError("$names: none of $hits->lines lines matches $patterns ($hits->broken broken lines)" . $warnings);
     }
 
     /**
-     * @param list<LogInput>        $logs
-     * @param array<int, LogFormat> $formats by the number of the log
+     * What a person has to look at: in place of a report, or beside it if a person has said which place is the client's.
+     *
+     * @param list<string>           $doubts   of each log
+     * @param array<int, LogReading> $readings at least one
+     *
+     * @return list<string>
      */
-    private function checkDoubts(Reading $reading, array $logs, array $formats, ClientKey $key, FormatFinder $finder): void
+    private function doubts(array $doubts, Volumes $volumes, ClientKey $key, bool $is_said, array $readings): array
     {
-        foreach ($reading->doubts as $number => $doubts) {
-            $message = $doubts->message($formats[$number]->places(), $key->isAddress());
-            if ($message !== null) {
-                throw new CommandError("{$logs[$number]->name}: $message\n" . $finder->advice());
-            }
+        $doubt = $key->isAddress() ? $volumes->doubt() : null;
+        if ($doubt !== null) {
+            $doubts[] = "$doubt: these look like proxies.\nIf they are your clients, say where they stand: --client " . Question::quoted(current($readings)->clientPlace());
         }
+        return $doubts === [] || $is_said ? $doubts : throw new UsageError(implode("\n", $doubts));
     }
 
-    /** A name for limits.ini: the last word of the first path. */
+    /** A name for limits.ini, that of a limit to try: the last word of the first path often is the name of the limit in force. */
     private function sectionName(RequestPattern $pattern): string
     {
         preg_match_all('~[a-z][a-z0-9_]*~', strtolower(strstr($pattern->patterns[0] ?? '', '/') ?: ''), $words);
-        return end($words[0]) ?: 'page';
+        return (end($words[0]) ?: 'page') . '_trial';
     }
 
     private function writeFile(string $path, string $content): void

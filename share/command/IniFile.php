@@ -8,9 +8,16 @@ final class IniFile
 {
     private const MOST_BYTES = 1 << 20;
 
-    /** @return string|null null if it is no such file, or cannot be read */
-    public static function read(string $path): ?string
+    /**
+     * @param list<int>|null $owners the users who may change the file; null: it does not matter
+     *
+     * @return string|null null if it is no such file, or cannot be read
+     *
+     * @throws CommandError if other users may change it
+     */
+    public static function read(string $path, ?array $owners): ?string
     {
+        FileTrust::expect($path, $owners);
         $size = is_file($path) ? filesize($path) : false;
         if ($size === false || $size > self::MOST_BYTES) {
             return null;

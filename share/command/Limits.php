@@ -12,12 +12,12 @@ final class Limits implements Command
 {
     public static function options(): array
     {
-        return [];
+        return [new Option('as-is', null, 'The client is no address, though it looks like one')];
     }
 
     public static function notes(): string
     {
-        return "Prints the limits of the file, or its first mistake; with NAME and CLIENT\nwhich line is about that client alone, in it or in a file of clients.\nWarns if others may change it, or all may read its passwords.\nExit code 1: the file has a mistake, and no worker would take it.";
+        return "Prints the limits of the file, or its first mistake; with NAME and CLIENT\nwhich line is about that client alone, in it or in a file of clients.\nWarns if others may change or replace it, or all may read its passwords.\nExit code 1: the file has a mistake, and no worker would take it.";
     }
 
     public function run(Arguments $arguments): int
@@ -35,7 +35,12 @@ final class Limits implements Command
         $error = $status['limits_file']['error'] ?? null;
         $limits = $status['named_limits'];
         if ($error === null && count($arguments->operands) === 4) {
-            return self::showTerms($arguments->operands[2], Client::read($arguments->operands[3], 'CLIENT', true), $arguments->has('json'));
+            $client = Client::read($arguments->operands[3], 'CLIENT', true);
+            $mistake = $arguments->has('as-is') ? null : MistypedAddress::describeForm($client);
+            if ($mistake !== null) {
+                throw new UsageError("$mistake. " . MistypedAddress::ADVICE);
+            }
+            return self::showTerms($arguments->operands[2], $client, $arguments->has('json'));
         }
         if ($arguments->has('json')) {
             echo Text::json(['file' => $path, 'error' => $error, 'limits' => Text::map($error === null ? $limits : [], 'limited')]);
@@ -46,14 +51,14 @@ final class Limits implements Command
         } else {
             fwrite(STDERR, Text::lines((string) preg_replace('~^token_bucket\.limits: ~', '', $error)) . "\n");
         }
-        $files = [$path => true];
+        $files = [$file => $path];
         foreach ($limits as $limit) {
             if (isset($limit['clients'])) {
-                $files[$limit['clients']['path']] = true;
+                $files[$limit['clients']['path']] = $limit['clients']['path'];
             }
         }
-        foreach (array_keys($files) as $checked) {
-            foreach (self::risks($checked) as $risk) {
+        foreach ($files as $named => $checked) {
+            foreach (self::risks($checked, (string) $named) as $risk) {
                 fwrite(STDERR, Text::printable($checked) . " $risk\n");
             }
         }
@@ -81,16 +86,25 @@ final class Limits implements Command
         return Application::SUCCESS;
     }
 
-    /** @return list<string> who may set the limits, or read a password, by the file's owner and mode */
-    private static function risks(string $path): array
+    /**
+     * @param string $path  of the file
+     * @param string $named the path that leads to it, perhaps by links
+     *
+     * @return list<string> who may set the limits, or read a password, by owners and modes
+     */
+    private static function risks(string $path, string $named): array
     {
         [$mode, $owner] = [(int) fileperms($path), (int) fileowner($path)];
         $has_password = preg_match('~^\s*storage\s*=.*(://[^/\s"]*:[^\s"]*@|[?&]sentinel_password=)~mi', (string) @file_get_contents($path)) === 1;
         $name = function_exists('posix_getpwuid') ? posix_getpwuid($owner)['name'] ?? $owner : $owner;
         $is_own = $owner === 0 || !function_exists('posix_geteuid') || $owner === posix_geteuid();
+        // Whoever may write to a folder on the way may put another file there.
+        $weakness = FileTrust::weakness($named, [0, function_exists('posix_geteuid') ? posix_geteuid() : $owner]);
+        $is_replaceable = $weakness !== null && (is_link($weakness['entry']) || is_dir($weakness['entry']));
         return array_keys(array_filter([
             "belongs to $name, whose programs may change the limits: chown root" => !$is_own,
             'may be written to by others, who set the limits then: chmod go-w' => ($mode & 0o022) !== 0,
+            'may be replaced by others, who set the limits then: ' . Text::printable($weakness['entry'] ?? '', 1000) . ' ' . ($weakness['reason'] ?? '') => $is_replaceable,
             'has a password and may be read by every user: chmod o-r' => $has_password && ($mode & 0o004) !== 0,
         ]));
     }

@@ -5,6 +5,7 @@ namespace TokenBucket\Command;
 
 use TokenBucket;
 use TokenBucket\Command\Measure\Run;
+use TokenBucket\Command\Measure\SocketBytes;
 use TokenBucket\ConfigurationException;
 
 /** Measures how many decisions a server makes for this host, asked by one process and by several. */
@@ -14,6 +15,8 @@ final class Measure implements Command
     private const REPLACED = 'on_error|lease|enforce|timeout_ms|connect_timeout_ms';
     private const PARAMETERS = 'on_error=throw&lease=0&enforce=1&timeout_ms=2000&connect_timeout_ms=2000';
     private const MOST_PROCESSES = 64;
+    /** Below a folder that cannot exist no statistics are kept, and other processes of this host see no outage. */
+    private const DIRECTIVES = ['token_bucket.shm_path' => '/proc/token-bucket-measure', 'token_bucket.deny_cache' => '0', 'token_bucket.limits' => ''];
 
     public static function options(): array
     {
@@ -37,19 +40,24 @@ final class Measure implements Command
         if (isset($arguments->operands[1])) {
             throw new UsageError('measure takes one DSN');
         }
-        if (!function_exists('proc_open')) {
-            throw new CommandError("measure needs PHP's function proc_open()");
+        // pcntl may be loaded and its functions disabled.
+        foreach (['pcntl_fork', 'pcntl_exec'] as $function) {
+            if (!function_exists($function)) {
+                throw new CommandError("measure needs PHP's extension pcntl, and its function $function()");
+            }
         }
+        $pool = Pool::withDirectives($arguments, self::DIRECTIVES);
+        $bytes = SocketBytes::start();
         // Nothing is shared with a pool's workers, so root may also measure without one.
         if ($arguments->has('pool') || $arguments->has('user')) {
-            Pool::enter($arguments);
+            $pool->become();
         }
         $dsn = self::dsn($arguments->operands[0] ?? null);
         // Without a user, a password and parameters.
         $server = Text::printable((string) preg_replace(['~\?.*~s', '~//.*@~s'], ['', '//'], $dsn));
         $prefix = 'token-bucket-measure:' . php_uname('n') . ':';
         fwrite(STDERR, "token-bucket: loads $server for $seconds s with one process" . ($processes === 1 ? '' : " and for $seconds s with $processes") . "; its own keys, {$prefix}*, are reset at the end\n");
-        $runs = array_map(static fn (int $count): array => Run::of($dsn, $prefix, $count, $seconds), array_values(array_unique([1, $processes])));
+        $runs = array_map(static fn (int $count): array => Run::of($dsn, $prefix, $count, $seconds, $bytes), array_values(array_unique([1, $processes])));
         echo $arguments->has('json') ? Text::json(['server' => $server, 'seconds' => $seconds, 'runs' => $runs]) : self::text($server, $runs);
         return Application::SUCCESS;
     }

@@ -36,16 +36,34 @@ final class NamedLimit extends Target
         try {
             $this->limiter = limiter($this->name, count($words) === 1 ? $this->clients[0] : $this->clients);
         } catch (ConfigurationException $error) {
-            throw new CommandError($error->getMessage() . match (true) {
-                ini_get('token_bucket.limits') === '' => '; --pool FILE takes it from a php-fpm pool and its php.ini',
-                (status()['limits_file']['error'] ?? null) !== null => "\n--identifier NAME:CLIENT reaches a client without the file, with --storage DSN if the limit is not on token_bucket.storage",
-                default => '',
-            });
+            throw new CommandError($this->explained($error->getMessage()));
         } catch (\TypeError) {
             throw new UsageError(Text::printable($this->name) . ' is one limit and takes one CLIENT');
         } catch (\ValueError $error) {
             throw new UsageError((string) preg_replace('~^.*?\(\$client\) ~', 'CLIENT ', $error->getMessage()));
         }
+    }
+
+    /** What to do if the file has no such limit. A limit in code may have the name. */
+    private function explained(string $message): string
+    {
+        $status = status();
+        if (($status['limits_file']['error'] ?? null) !== null) {
+            return "$message\n--identifier NAME:CLIENT reaches a client without the file, with --storage DSN if the limit is not on token_bucket.storage";
+        }
+        $is_empty = ini_get('token_bucket.limits') === '';
+        if (isset($status['limits'][$this->name])) {
+            $client = $this->clients[0];
+            $of_client = static fn (int|string $identifier): bool => Client::inIdentifier((string) $identifier) === $client;
+            $denied = array_filter(array_keys($status['limits'][$this->name]['most_denied']), $of_client);
+            $name = Text::printable($this->name);
+            return "$name is counted, but is not in " . ($is_empty ? 'a file of limits, for token_bucket.limits is empty' : 'the file of limits')
+                . "\nIf it is a limit in code, name its client by --identifier " . escapeshellarg(Text::identifier((string) (reset($denied) ?: "$this->name:$client")))
+                . ($denied === [] ? ", or by what the code passes as identifier: token-bucket top $name shows some" : '')
+                . ($is_empty ? "\nIf it is in the file of a php-fpm pool, name the pool by --pool FILE" : '');
+        }
+        $else = $is_empty ? '; --pool FILE takes it from a php-fpm pool and its php.ini. For' : '; for';
+        return "$message$else a limit in code write --identifier ID in place of NAME CLIENT";
     }
 
     /**
@@ -99,7 +117,13 @@ final class NamedLimit extends Target
 
     public function text(): string
     {
-        return implode(' ', array_map([Text::class, 'identifier'], [$this->name, ...$this->clients]));
+        $of = static fn (string $name, string $client): string => Text::identifier($name) . ' ' . Text::identifier($client);
+        if (count($this->clients) === 1) {
+            return $of($this->name, $this->clients[0]);
+        }
+        // Clients in another order than the file's are as valid: the answer shows which limit got which.
+        $each = array_map($of, array_map('strval', array_keys($this->clientsOfLimits())), array_values($this->clientsOfLimits()));
+        return Text::identifier($this->name) . ' (' . implode('; ', $each) . ')';
     }
 
     public function isStored(): bool
@@ -121,6 +145,21 @@ final class NamedLimit extends Target
     {
         $limits = array_map('strval', array_keys($this->clientsOfLimits()));
         return array_values(array_filter(array_map(ClientTerms::of(...), $limits, array_values($this->clientsOfLimits()))));
+    }
+
+    public function warnOfLimitsInCode(): void
+    {
+        $status = status();
+        foreach ($this->clientsOfLimits() as $name => $client) {
+            $denied = array_map('strval', array_keys($status['limits'][$name]['most_denied'] ?? []));
+            // A limit with "like" has the identifiers of another limit of the file.
+            $in_code = array_filter($denied, static fn (string $identifier): bool => !self::isCounted($status, (string) strstr($identifier, ':', true)));
+            $of_client = array_filter($in_code, static fn (string $identifier): bool => Client::isOf($identifier, $client));
+            if ($in_code !== []) {
+                $identifier = escapeshellarg(Text::identifier(current($of_client) ?: current($in_code)));
+                fwrite(STDERR, 'token-bucket: a limit in code is also counted as ' . Text::printable((string) $name) . "; name its clients by --identifier, such as --identifier $identifier\n");
+            }
+        }
     }
 
     protected function limits(): array
@@ -154,6 +193,12 @@ final class NamedLimit extends Target
     public function ask(): Decision
     {
         return Identifier::answered(fn(): Decision => $this->limiter->peek(1));
+    }
+
+    public function deniedSeconds(): float
+    {
+        $decision = $this->ask();
+        return $decision->wouldDeny() ? $decision->getRetryAfter() : 0.0;
     }
 
     /** Limits in code share the identifier where their algorithm or their storage is another one. */

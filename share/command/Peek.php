@@ -20,7 +20,7 @@ final class Peek implements Command
     public static function notes(): string
     {
         return "For a set, CLIENT is one for all of its limits, or one for each in their order.\n" . Target::NOTES
-            . "\nWithout --limit it shows what is stored under ID.\nExit code 1: the next call would be denied, or a limit in code is blocked.";
+            . "\nWithout --limit it shows what is stored under ID.\nExit code 1: the next call would be denied, a limit in code is blocked, or the\nserver does not answer.";
     }
 
     public function run(Arguments $arguments): int

@@ -3,7 +3,7 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command;
 
-/** Makes a client's limit new, and lifts its block. */
+/** Forgets the calls of a client, and lifts its block. */
 final class Reset implements Command
 {
     public static function options(): array

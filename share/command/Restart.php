@@ -37,14 +37,14 @@ final class Restart
      *
      * @return list<string> the words that give a PHP these directives
      *
-     * @throws CommandError if a value would end its line: what follows would be another directive
+     * @throws CommandError if a value would end its line: what follows would be another directive; or if PHP would put a variable in
      */
     public static function options(array $directives): array
     {
         $options = [];
         foreach ($directives as $name => $value) {
-            if (preg_match('~[\x00-\x1f\x7f]~', $value) === 1) {
-                throw new CommandError("$name must not have control characters; it is \"" . Text::printable($value) . '"');
+            if (preg_match('~[\x00-\x1f\x7f]|\$\{~', $value) === 1) {
+                throw new CommandError("$name must not have control characters or \${; it is \"" . Text::printable($value) . '"');
             }
             array_push($options, '-d', $name . '="' . addcslashes($value, '"\\') . '"');
         }

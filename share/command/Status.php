@@ -18,7 +18,7 @@ final class Status implements Command
 
     public static function notes(): string
     {
-        return "Exit code 1: shared memory cannot be used, a server does not answer, or the file\nof limits has a mistake.";
+        return "What needs attention comes first. Exit code 1: shared memory cannot be used, a\nserver does not answer, or the file of limits has a mistake.";
     }
 
     public function run(Arguments $arguments): int
@@ -34,7 +34,7 @@ final class Status implements Command
             $maps = ['limits' => Text::map($status['limits'], 'most_denied'), 'named_limits' => Text::map($status['named_limits'], 'limited')];
             echo Text::json(array_replace($status, $maps));
         } else {
-            echo self::sentences($status['shared_memory_errors']), self::sentences($status['likely_mistakes']), self::limits($status), self::blocks($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
+            echo self::attention($status), self::limits($status), self::blocks($status), self::tables($status), self::servers($status);
         }
         if ($status['limits'] === []) {
             Elsewhere::warn($arguments);
@@ -42,10 +42,10 @@ final class Status implements Command
         return $is_well ? Application::SUCCESS : Application::FAILURE;
     }
 
-    /** @param list<string> $sentences */
-    private static function sentences(array $sentences): string
+    /** @param array<string, mixed> $status */
+    private static function attention(array $status): string
     {
-        $lines = array_map(static fn (string $sentence): string => Text::printable($sentence, 1000) . "\n", $sentences);
+        $lines = array_map(static fn (string $sentence): string => Text::printable($sentence, 1000) . "\n", Attention::of($status));
         return $lines === [] ? '' : implode($lines) . "\n";
     }
 
@@ -58,12 +58,13 @@ final class Status implements Command
      */
     private static function limits(array $status): string
     {
-        $text = sprintf("%-24s %12s %12s %12s %10s %10s\n", 'limit', 'checked', 'denied', 'would deny', 'degraded', 'exempt');
+        $width = max([24, ...array_map(static fn (int|string $name): int => strlen(Text::identifier((string) $name)), array_keys($status['limits']))]);
+        $text = sprintf("%-{$width}s %12s %12s %12s %10s %10s\n", 'limit', 'checked', 'denied', 'would deny', 'degraded', 'exempt');
         foreach ($status['limits'] as $name => $limit) {
             $is_in_code = $status['named_limits'] !== [] && !NamedLimit::isCounted($status, (string) $name);
             $text .= sprintf(
-                "%-24s %12s %12s %12s %10s %10s",
-                $name === '' ? '(addresses)' : Text::printable((string) $name, 24),
+                "%-{$width}s %12s %12s %12s %10s %10s",
+                $name === '' ? '(addresses)' : Text::identifier((string) $name),
                 ...array_map('number_format', [$limit['checked'], $limit['denied'], $limit['would_deny'], $limit['degraded'], $limit['exempt']]),
             ) . ($is_in_code ? "  in code\n" : "\n");
         }
@@ -84,7 +85,7 @@ final class Status implements Command
         foreach (array_slice($blocks, 0, self::MOST_BLOCKS) as $block) {
             $identifier = $block['identifier'] === null ? '(not kept)' : Text::identifier($block['identifier']);
             $terms = $block['in_code'] ? null : ClientTerms::of($block['limit'], substr((string) $block['identifier'], strlen($block['limit']) + 1));
-            $text .= sprintf("%-24s %-40s for %s%s\n", Text::printable($block['limit'], 24), $identifier, Text::duration($block['seconds']), $terms === null ? '' : ", {$terms->text()}");
+            $text .= sprintf("%-24s %-40s for %s%s\n", Text::identifier($block['limit']), $identifier, Text::duration($block['seconds']), $terms === null ? '' : ", {$terms->text()}");
         }
         $more = count($blocks) - self::MOST_BLOCKS;
         return $text . ($more > 0 ? "and $more more: --json has all\n" : '');
@@ -93,10 +94,10 @@ final class Status implements Command
     /** @param array{tables: list<array{name: string, holds: string, slots: int, used: int, evictions: int, denied_newcomers: int, ...}>, ...} $status */
     private static function tables(array $status): string
     {
-        $text = $status['tables'] === [] ? '' : sprintf("\n%-24s %12s %12s %12s %10s\n", 'table', 'used', 'of', 'evictions', 'no room');
+        $text = $status['tables'] === [] ? '' : sprintf("\n%-24s %12s %12s %12s %17s\n", 'table', 'used', 'of', 'evictions', 'newcomers denied');
         foreach ($status['tables'] as $table) {
             $name = $table['name'] . ($table['holds'] === 'permits' ? ', permits' : '');
-            $text .= sprintf("%-24s %12s %12s %12s %10s\n", $name, ...array_map('number_format', [$table['used'], $table['slots'], $table['evictions'], $table['denied_newcomers']]));
+            $text .= sprintf("%-24s %12s %12s %12s %17s\n", $name, ...array_map('number_format', [$table['used'], $table['slots'], $table['evictions'], $table['denied_newcomers']]));
         }
         return $text;
     }

@@ -17,9 +17,10 @@ abstract class Target
     {
         return [
             new Option('identifier', 'ID', 'Whole, of limits in code: login:192.0.2.1'),
-            new Option('algorithm', 'WHAT', 'As in limits.ini, or concurrency (all but this)'),
+            new Option('algorithm', 'WHAT', 'Only this one, as in limits.ini; or concurrency'),
             new Option('storage', 'DSN', 'Where they are (token_bucket.storage)'),
-            new Option('network', null, 'The application gives client_network() this length'),
+            new Option('network', null, 'If your code gives client_network() another length'),
+            new Option('as-is', null, 'The client is no address, though it looks like one'),
             ...Pool::options(),
         ];
     }
@@ -34,11 +35,24 @@ abstract class Target
      */
     public static function from(Arguments $arguments, array $words): self
     {
-        $identifier = Identifier::named($arguments);
-        if ($identifier === null) {
-            return Identifier::ofNamedPermits($words, $arguments->has('network')) ?? new NamedLimit($words, $arguments->has('network'));
+        $target = Identifier::named($arguments);
+        if ($target !== null && $words !== []) {
+            throw new UsageError('--identifier replaces NAME CLIENT; remove ' . Text::printable($words[0]));
         }
-        return $words === [] ? $identifier : throw new UsageError('--identifier replaces NAME CLIENT; remove ' . Text::printable($words[0]));
+        try {
+            $target ??= Identifier::ofNamedPermits($words, $arguments->has('network')) ?? new NamedLimit($words, $arguments->has('network'));
+        } catch (CommandError $error) {
+            Elsewhere::warn($arguments);
+            throw $error;
+        }
+        foreach ($arguments->has('as-is') ? [] : $target->identifiers() as $identifier) {
+            $mistake = MistypedAddress::describe($identifier);
+            if ($mistake !== null) {
+                throw new UsageError("$mistake. " . MistypedAddress::ADVICE);
+            }
+        }
+        $target->warnOfLimitsInCode();
+        return $target;
     }
 
     /** For messages. */
@@ -137,6 +151,17 @@ abstract class Target
     public function terms(): array
     {
         return [];
+    }
+
+    /** For how many seconds the client's calls are denied; 0.0 if they are not, or that is not known. */
+    public function deniedSeconds(): float
+    {
+        return 0.0;
+    }
+
+    /** Says which limits in code are counted under a name of the file: a change of the file's does not reach them. */
+    public function warnOfLimitsInCode(): void
+    {
     }
 
     /** @return list<State> of limits in code that are easily taken for this one */

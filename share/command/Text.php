@@ -96,9 +96,9 @@ final class Text
         return $object;
     }
 
-    /** For scripts; bytes that are no UTF-8 become U+FFFD. */
+    /** For scripts; bytes that are no UTF-8 become U+FFFD. On a terminal, too, it has no control characters: JSON escapes all but one. */
     public static function json(mixed $value): string
     {
-        return json_encode($value, JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR) . "\n";
+        return str_replace("\x7f", '\u007f', json_encode($value, JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR)) . "\n";
     }
 }

@@ -73,7 +73,7 @@ final class Top implements Command
                 default => '',
             };
             $now .= $row['terms'] === null ? '' : ($now === '' ? '' : ', ') . $row['terms'];
-            echo rtrim(sprintf('%9d  %-16s %-40s %s', $row['denied'], Text::printable($row['limit'], 16), $row[$row['in_code'] ? 'identifier' : 'client'], $now)), "\n";
+            echo rtrim(sprintf('%9d  %-16s %-40s %s', $row['denied'], $row['limit'], $row[$row['in_code'] ? 'identifier' : 'client'], $now)), "\n";
         }
         return Application::SUCCESS;
     }

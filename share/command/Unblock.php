@@ -15,7 +15,7 @@ final class Unblock implements Command
 
     public static function notes(): string
     {
-        return "The blocked limits are new then; a client that is not blocked keeps its counts.\n"
+        return "A blocked limit is full again; a client that is not blocked keeps its counts.\n"
             . "For a set, CLIENT is one for all of its limits, or one for each in their order.\n" . Target::NOTES;
     }
 
@@ -25,10 +25,16 @@ final class Unblock implements Command
         $target = Target::from($arguments, $arguments->operands);
         $seconds = $target->unblock();
         $others = $target->others();
+        $denied = $seconds === null ? $target->deniedSeconds() : 0.0;
         if ($arguments->has('json')) {
             echo Text::json(['unblocked' => $target->text(), 'was_blocked' => $seconds !== null, 'seconds' => $seconds, 'others' => $others]);
         } else {
-            echo $target->text(), $seconds === null ? ": was not blocked\n" : ': unblocked, ' . Text::duration($seconds) . " before the block's end\n", State::warning($others);
+            $answer = match (true) {
+                $seconds !== null => 'unblocked, ' . Text::duration($seconds) . " before the block's end",
+                $denied > 0 => 'was not blocked, but is denied for ' . Text::duration($denied) . ': token-bucket reset forgets its calls',
+                default => 'was not blocked',
+            };
+            echo "{$target->text()}: $answer\n", State::warning($others);
         }
         $still = array_intersect($target->identifiers(), array_column(status()['blocked'], 'identifier'));
         if ($still !== [] && $others === []) {

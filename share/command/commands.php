@@ -28,7 +28,7 @@ return [
     ],
     'reset' => [
         'class' => TokenBucket\Command\Reset::class,
-        'summary' => 'Make the limit of a client new, and lift its block',
+        'summary' => 'Forget the calls of a client, and lift its block',
         'usage' => 'reset NAME CLIENT | --identifier ID [--pool FILE]',
     ],
     'block' => [

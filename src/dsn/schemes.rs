@@ -102,6 +102,16 @@ impl Target {
         identity.into_bytes()
     }
 
+    /// How connections to the servers are encrypted; none if they are not.
+    pub const fn tls(&self) -> Option<&Tls> {
+        match self {
+            Self::Redis(RedisTarget { tls, .. }) | Self::Mysql(MysqlTarget { tls, .. }) => {
+                tls.as_ref()
+            }
+            _ => None,
+        }
+    }
+
     /// The names of the parameters that this store has besides those of every store.
     pub fn parameter_names(&self) -> &'static [&'static str] {
         match self {
@@ -158,11 +168,7 @@ impl Target {
     ///
     /// [`ErrorKind::Configuration`](crate::error::ErrorKind::Configuration) if one is missing.
     pub fn check_parameters(&self) -> Result<()> {
-        let tls = match self {
-            Self::Redis(RedisTarget { tls, .. }) | Self::Mysql(MysqlTarget { tls, .. }) => tls,
-            _ => &None,
-        };
-        if let Some(Tls { cert, key, .. }) = tls
+        if let Some(Tls { cert, key, .. }) = self.tls()
             && cert.is_some() != key.is_some()
         {
             return Err(Error::configuration(
@@ -333,6 +339,9 @@ fn memcached(form: &Form, rest: &str) -> Result<Target> {
 
 fn memcached_socket(form: &Form, rest: &str) -> Result<Target> {
     let authority = Authority::parse(form, rest)?;
+    if authority.password.is_some() {
+        return Err(malformed(form));
+    }
     Ok(Target::Memcached { servers: vec![authority.socket(form)?] })
 }
 

@@ -14,7 +14,7 @@ pub fn known_denial(host: &Host, request: &Request<'_>, now: u64) -> Option<Deci
     }
     match (host.known_denial(key, now)?, op) {
         (KnownDenial::BlockedUntil(until), _) => {
-            Some(apply(limit, &State::Blocked { until }.into(), now, op).0)
+            Some(apply(limit, &State::blocked(until, now).into(), now, op).0)
         }
         // What is further away than a refill was noted by other numbers, or is owed: the store knows.
         (KnownDenial::FullAt(full_at), Op::Take { cost: 1.. } | Op::TakeUpTo { .. })

@@ -107,7 +107,8 @@ impl EndedCall<'_> {
             // The round trip differs from call to call, but one warning is enough.
             Some(FailureMeaning::CallAlone) | None => {
                 let is_far = kind == ErrorKind::Busy && !is_busy;
-                is_due(if is_far { TOO_FAR } else { &reason }).then_some("; ")
+                is_due(if is_far { TOO_FAR } else { error.known_by().unwrap_or(&reason) })
+                    .then_some("; ")
             }
         };
         let until = match kind {

@@ -1,6 +1,7 @@
 //! A limit of any kind, and the function that decides under it.
 
 use super::algorithm::WordAlgorithm;
+use super::block;
 use super::calendar_window::{self, CalendarWindow};
 use super::decision::{Available, Decision};
 use super::fixed_window::FixedWindow;
@@ -154,6 +155,9 @@ impl Limit {
     /// The earliest time that the clock can have shown when it wrote this state, in nanoseconds,
     /// rounded up by less than a microsecond. Meaningless for a state of another limit.
     pub fn earliest_write(&self, state: &StoredState) -> u64 {
+        if let Some(written) = block::earliest_write(state.word()) {
+            return written;
+        }
         match (self, state) {
             (Self::TokenBucket(limit), StoredState::Word(state)) => {
                 gcra::earliest_write(limit, *state)

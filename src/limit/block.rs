@@ -2,11 +2,16 @@
 //!
 //! It replaces the state of the algorithm. Calls meanwhile do not change it, and afterwards the limit
 //! starts afresh.
+//!
+//! A block keeps how long was asked for, in whole seconds. If a clock goes back, a call meets an end further off than that and cuts it:
+//! so the time that had passed is all that comes on top.
 
+use super::block_length::{longest, whole_seconds};
 use super::bounds::MAX_BLOCK;
 use super::decision::{Available, Decision, Verdict};
 use super::op::Op;
 use super::state::State;
+use super::window_number::number_after;
 
 /// Decides on a call that sets a block or meets one, under a limit of this capacity. None if the algorithm
 /// decides.
@@ -29,22 +34,36 @@ fn decide_on_block(state: State, now: u64, op: Op, capacity: u64) -> Option<(Dec
             let until = set.unwrap_or(now).max(now + duration.min(MAX_BLOCK));
             let decision =
                 Decision { verdict: Verdict::BlockSet, ..denial(until, now, op, capacity) };
-            Some((decision, State::Blocked { until }))
+            let number = number_after(state);
+            Some((decision, State::Blocked { until, asked: whole_seconds(until - now), number }))
         }
         (_, Op::Reset) | (None, _) => None,
         (Some(until), op) => {
             // As of all times from the future, a correction is remembered.
-            let after = if let Op::Peek { .. } = op { state } else { State::Blocked { until } };
+            let after = match (state, op) {
+                (State::Blocked { asked, number, .. }, op) if !matches!(op, Op::Peek { .. }) => {
+                    State::Blocked { until, asked, number }
+                }
+                _ => state,
+            };
             Some((denial(until, now, op, capacity), after))
         }
     }
 }
 
-/// When the block in this state ends, if it is in force at `now`. One that ends later than any block can
-/// was set before a clock went back.
+/// When the block in this state ends, if it is in force at `now`. One from the future is brought down.
 fn find_end(state: State, now: u64) -> Option<u64> {
     match state {
-        State::Blocked { until } if until > now => Some(until.min(now + MAX_BLOCK)),
+        State::Blocked { until, asked, .. } if until > now => Some(until.min(now + longest(asked))),
+        _ => None,
+    }
+}
+
+/// The earliest time that the clock can have shown when it wrote this state, if it is a block.
+#[inline(always)]
+pub(super) fn earliest_write(state: State) -> Option<u64> {
+    match state {
+        State::Blocked { until, asked, .. } => Some(until.saturating_sub(longest(asked))),
         _ => None,
     }
 }
@@ -111,7 +130,9 @@ mod tests {
                     prop_assert_eq!((denied.retry_at, &after), (retry_at, &state));
                 }
                 let (reset, after) = apply(&limit, &state, T, Op::Reset);
-                prop_assert_eq!((reset.is_accepted(), after), (true, StoredState::FULL));
+                prop_assert!(reset.is_accepted());
+                let is_free = matches!(after.word(), State::FULL | State::Window { hits: 0, .. });
+                prop_assert!(is_free, "{:?}", after);
                 let all = Op::Take { cost: limit.capacity() };
                 prop_assert!(apply(&limit, &state, T + duration, all).0.is_accepted(), "it starts afresh");
             }
@@ -125,25 +146,35 @@ mod tests {
                 apply(&limit, state, now, Op::Block { duration: seconds * SECOND }).1
             };
             let long = block(&StoredState::FULL, T, 60);
-            assert_eq!(
-                block(&long, T + 5 * SECOND, 10),
-                State::Blocked { until: T + 60 * SECOND }.into()
-            );
-            assert_eq!(
-                block(&long, T + 5 * SECOND, 90),
-                State::Blocked { until: T + 95 * SECOND }.into()
-            );
+            let end = |seconds| block(&long, T + 5 * SECOND, seconds).expires_at();
+            assert_eq!([end(10), end(90)], [T + 60 * SECOND, T + 95 * SECOND]);
         }
     }
 
-    #[test]
-    fn block_after_which_the_clock_went_back_lasts_no_longer_than_any_block() {
-        for limit in limits() {
-            let (_, state) =
-                apply(&limit, &StoredState::FULL, T + MAX_BLOCK, Op::Block { duration: SECOND });
-            let (denied, state) = apply(&limit, &state, T, Op::Take { cost: 1 });
-            assert_eq!(denied.retry_at, T + MAX_BLOCK);
-            assert!(apply(&limit, &state, T + MAX_BLOCK, Op::Take { cost: 1 }).0.is_accepted());
+    proptest! {
+        /// The clock goes back a few times, and each call in between knows no more than what the state keeps.
+        #[test]
+        fn clock_that_goes_back_adds_the_time_that_had_passed_at_most(
+            duration in prop_oneof![1..90 * SECOND, 1..MAX_BLOCK],
+            steps in prop::collection::vec((0u64..1_000, 1..2 * MAX_BLOCK), 1..5),
+        ) {
+            for limit in limits() {
+                let (mut now, mut left) = (T + 9 * MAX_BLOCK, duration);
+                let mut state = apply(&limit, &StoredState::FULL, now, Op::Block { duration }).1;
+                for (passed, back) in &steps {
+                    let passed = left / 1_000 * passed;
+                    now = (now + passed).saturating_sub(*back).max(T);
+                    let (denied, after) = apply(&limit, &state, now, Op::Take { cost: 1 });
+                    // Whole seconds, of 13 bits.
+                    let longest = (duration + SECOND + duration / 4_096).min(MAX_BLOCK);
+                    prop_assert!(denied.is_blocked());
+                    prop_assert!(denied.retry_at - now <= longest, "{} of {}", denied.retry_at - now, duration);
+                    prop_assert!(denied.retry_at - now >= (left - passed).min(longest));
+                    (left, state) = (denied.retry_at - now, after);
+                }
+                let all = Op::Take { cost: limit.capacity() };
+                prop_assert!(apply(&limit, &state, now + left, all).0.is_accepted());
+            }
         }
     }
 }

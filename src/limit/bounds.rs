@@ -23,8 +23,8 @@ pub const MAX_REFILL: u64 = 4 * 31_557_600 * SECOND;
 /// The longest block: four years, in nanoseconds.
 pub const MAX_BLOCK: u64 = MAX_REFILL;
 
-/// The most doublings of a reservation's distance: 2⁵⁷ nanoseconds are more than the longest debt.
-pub const MAX_AHEAD: u8 = 57;
+/// The furthest that a reservation may lie ahead, in nanoseconds: more than the longest debt.
+pub(super) const LONGEST_AHEAD: u64 = 1 << 57;
 
 /// The longest debt that `reserve` or `check` can make, in nanoseconds: the longest refill.
 pub(super) const MAX_DEBT: u64 = MAX_REFILL;

@@ -6,11 +6,18 @@
 //!
 //! On one host clocks that count from boot tell the time, so processes may take an end for slightly different moments.
 //! Ends that differ by less than [`SLACK`] are the same.
+//!
+//! A window that was reset or blocked is another one, though the calendar's boundary stays: a call that was charged before must not be
+//! settled among the hits after. So boundaries are whole milliseconds, and the microseconds beyond number the windows of one boundary.
+//! A reset moves the end to the next number; a block keeps the number of the window that begins after it. If a store has forgotten
+//! the block by then, the window has the number 0 again.
 
 use super::error::LimitError;
 use super::op::Op;
 use super::span::SECOND;
+use super::state::State;
 use super::window::{StoredWindow, Window, check_hits};
+use super::window_number::{BOUNDARY, UNIT, number, number_after};
 
 /// How much the ends of one window may differ, in nanoseconds: much less than the shortest window, an hour.
 const SLACK: u64 = 600 * SECOND;
@@ -25,7 +32,7 @@ pub struct CalendarWindow {
 
 impl CalendarWindow {
     /// A window of `max_hits` hits; `ends` are the ends of the last window, the current and the next one, in
-    /// nanoseconds, each at least a second after the other.
+    /// nanoseconds, each at least a second after the other; rounded up to milliseconds.
     ///
     /// # Errors
     ///
@@ -57,6 +64,7 @@ impl CalendarWindow {
         if stored.is_inherited {
             return lasts.then_some(stored.end.min(end));
         }
+        let numbered = end + number(stored.end) * UNIT;
         let is_current = is_same(stored.end, end);
         // Shortly before the boundary a process may have found the next window open.
         let may_be_next = end - now <= SLACK && is_same(stored.end, self.end_at(end));
@@ -64,7 +72,7 @@ impl CalendarWindow {
         if lasts && !is_from_future {
             return Some(stored.end);
         }
-        (is_current || is_from_future).then_some(end)
+        (is_current || is_from_future).then_some(numbered)
     }
 }
 
@@ -100,6 +108,14 @@ impl Window for CalendarWindow {
         let is_open = |end| !stored.is_inherited && now < end && is_same(stored.end, end);
         (now < stored.end || expiry.is_some_and(is_open)).then_some(stored.end)
     }
+
+    fn is_window_of(&self, end: u64, expiry: u64) -> bool {
+        is_same(end, expiry) && number(end) == number(expiry)
+    }
+
+    fn end_after(&self, state: State, end: u64) -> Option<u64> {
+        Some(end - end % BOUNDARY + u64::from(number_after(state)) * UNIT)
+    }
 }
 
 /// Whether two ends are those of one window.
@@ -107,8 +123,9 @@ const fn is_same(end: u64, other: u64) -> bool {
     end.abs_diff(other) <= SLACK
 }
 
-/// The ends, each at least a second after the other.
-fn apart([first, second, third]: [u64; 3]) -> [u64; 3] {
+/// The ends, in whole milliseconds, each at least a second after the other.
+fn apart(ends: [u64; 3]) -> [u64; 3] {
+    let [first, second, third] = ends.map(|end| end.div_ceil(BOUNDARY).saturating_mul(BOUNDARY));
     let second = second.max(first.saturating_add(SECOND));
     [first, second, third.max(second.saturating_add(SECOND))]
 }
@@ -116,7 +133,7 @@ fn apart([first, second, third]: [u64; 3]) -> [u64; 3] {
 /// The earliest time that the clock can have shown when it wrote this state of a calendar window.
 pub fn earliest_write(window: &CalendarWindow, ends_at: u64) -> u64 {
     let [first, second, third] = window.ends;
-    match ends_at + 1 {
+    match (ends_at + 1) / BOUNDARY * BOUNDARY {
         end if end == third => second,
         end if end == second => first,
         _ => 0,
@@ -125,10 +142,12 @@ pub fn earliest_write(window: &CalendarWindow, ends_at: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::window_number::MAX_NUMBER;
     use super::*;
     use crate::limit::span::Span;
     use crate::limit::{Decision, MAX_HITS, State, WordAlgorithm};
     use proptest::prelude::*;
+    use std::collections::HashSet;
 
     const HOUR: u64 = 3_600 * SECOND;
     const T: u64 = 1_000 * HOUR;
@@ -263,6 +282,17 @@ mod tests {
     }
 
     #[test]
+    fn thousand_windows_of_one_boundary_have_different_ends() {
+        let (mut state, mut ends) = (take(&days(5), State::FULL, T).1, HashSet::new());
+        for _ in 0..=MAX_NUMBER {
+            assert!(ends.insert(state.expires_at()), "{state:?}");
+            state = days(5).apply::<Decision>(state, T, &Op::Reset).1;
+            state = take(&days(5), state, T).1;
+        }
+        assert!(ends.iter().all(|end| end - T - 23 * HOUR < BOUNDARY));
+    }
+
+    #[test]
     fn limit_out_of_range_is_refused() {
         for hits in [0, -1, i64::from(MAX_HITS) + 1] {
             assert_eq!(CalendarWindow::new(hits, [T, 2 * T, 3 * T]), Err(LimitError::Hits));
@@ -293,6 +323,36 @@ mod tests {
                     hits += 1;
                 }
                 prop_assert!(hits <= limit, "{hits} of {limit}");
+            }
+        }
+
+        /// A window that was reset, and one that begins after a block, has another end than each one before.
+        #[test]
+        fn no_call_before_a_reset_or_block_is_settled_after_it(
+            calls in prop::collection::vec((0u8..6, 1u64..4, 1..9 * SECOND), 1..60),
+        ) {
+            let window = days(9);
+            let (mut state, mut now, mut expiries) = (State::FULL, T, Vec::new());
+            let mut begins = 0;
+            for (kind, cost, step) in calls {
+                now += step;
+                let op = match kind {
+                    0 => Op::Reset,
+                    1 => Op::Block { duration: cost * SECOND },
+                    _ => Op::Take { cost },
+                };
+                for (i, expiry) in expiries.iter().enumerate() {
+                    for settle in [Op::Refund { cost, expiry: Some(*expiry) }, Op::Settle { cost, expiry: *expiry }] {
+                        let (settled, after): (Decision, _) = window.apply(state, now, &settle);
+                        let is_open = i >= begins && matches!(state, State::Window { .. });
+                        prop_assert_eq!(settled.is_accepted(), is_open, "{:?} by {:?}", state, settle);
+                        prop_assert!(is_open || after == state);
+                    }
+                }
+                let (decision, after): (Decision, _) = window.apply(state, now, &op);
+                if !matches!(op, Op::Take { .. }) { begins = expiries.len(); }
+                if decision.taken > 0 { expiries.push(decision.expires_at); }
+                state = after;
             }
         }
 

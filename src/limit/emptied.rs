@@ -14,9 +14,9 @@
 //! full_at = min(at + debt + capacity * interval, at + reach)
 //! ```
 //!
-//! Tokens that were reserved or charged beyond empty may move `at` one refill beyond now. What other numbers find beyond their own
-//! refill becomes a debt of as many refills of any numbers ([`Debt`]): the longer limit finds all that it reserved, and the shorter one
-//! waits for as many refills of its own. Tried instead: to forget it. Then each call of the shorter limit let the longer one reserve
+//! Tokens that were reserved or charged beyond empty may move `at` one refill beyond now, and the state says so: then a cut to now adds
+//! a refill to the debt. What other numbers find beyond their own refill becomes a debt of as many refills of any numbers ([`Debt`]): the
+//! longer limit finds all that it reserved, and the shorter one waits for as many refills of its own. Tried instead: to forget it. Then each call of the shorter limit let the longer one reserve
 //! anew.
 //!
 //! A call that takes tokens moves both times by its own cost. It moves `at` no further than now, so that the bucket is empty at most,
@@ -26,12 +26,13 @@
 //! that up until the first of the two times holds: then the bucket is what it would be if it had been empty when the numbers changed.
 
 use super::reach::{Debt, debt_of, from_reach, to_reach};
-use super::span::Span;
+use super::span::{Span, ceil_to_grain};
 use super::state::State;
 use super::token_bucket::TokenBucket;
 
 /// The state of a bucket that is empty at `at`, owes this, and is full at `full_at`.
 pub(super) fn emptied(at: u64, debt: Debt, full_at: u64) -> State {
+    let at = ceil_to_grain(at);
     State::Emptied { at, reach: to_reach(full_at.saturating_sub(at), debt) }
 }
 
@@ -54,9 +55,10 @@ pub(super) fn charged(
     let full_at = at.saturating_add(from_reach(reach)).max(now).saturating_add(cost);
     let debt = debt_of(reach);
     let empty_at = limit.sub(after, limit.full).ceil().saturating_sub(debt.span(limit));
-    let debt = if debt == Debt::None && empty_at > now { Debt::Ahead } else { debt };
     let not_beyond_now = at.saturating_add(cost).min(at.max(now));
-    emptied(empty_at.max(not_beyond_now), debt, full_at)
+    let after = empty_at.max(not_beyond_now);
+    let is_ahead = after > now && (debt.is_ahead || after > at);
+    emptied(after, Debt { is_ahead, ..debt }, full_at)
 }
 
 /// The bucket once a call has given back so much time: full if that is all of it. The limit found it full at `before`, which is not
@@ -78,7 +80,8 @@ pub(super) fn given_back(
     let wanted = limit.sub(before, back).ceil().max(now);
     let is_enough = full_at.saturating_sub(wanted) <= back.ns / 2;
     let at = if is_enough { at.min(full_at) } else { at.saturating_sub(back.ns) };
-    emptied(at, debt_of(reach), full_at)
+    let debt = debt_of(reach);
+    emptied(at, Debt { is_ahead: debt.is_ahead && at > now, ..debt }, full_at)
 }
 
 #[cfg(test)]

@@ -15,7 +15,9 @@ pub enum LimitError {
     #[error("must be between 1 and {MAX_HITS}")]
     Hits,
     /// The hits of a sliding window are below 1 or above [`MAX_SLIDING_HITS`].
-    #[error("must be between 1 and {MAX_SLIDING_HITS}")]
+    #[error(
+        "must be between 1 and {MAX_SLIDING_HITS}; a fixed window, a calendar window or a token bucket takes more"
+    )]
     SlidingHits,
     /// The permits are below 1 or above [`MAX_PERMITS`].
     #[error("must be between 1 and {MAX_PERMITS}")]

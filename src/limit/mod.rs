@@ -13,6 +13,7 @@
 mod algorithm;
 mod any_limit;
 mod block;
+mod block_length;
 mod bounds;
 mod calendar_unit;
 mod calendar_window;
@@ -28,6 +29,7 @@ mod kept;
 mod op;
 mod permits;
 mod reach;
+mod refills;
 mod reserved;
 mod sliding_window;
 mod span;
@@ -35,12 +37,13 @@ mod state;
 mod stored_state;
 mod token_bucket;
 mod window;
+mod window_number;
 
 pub use algorithm::WordAlgorithm;
 pub use any_limit::{Limit, apply};
+pub use block_length::whole_seconds;
 pub use bounds::{
-    MAX_AHEAD, MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_PERMITS, MAX_RATE, MAX_REFILL,
-    MAX_SLIDING_HITS,
+    MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_PERMITS, MAX_RATE, MAX_REFILL, MAX_SLIDING_HITS,
 };
 pub use calendar_unit::CalendarUnit;
 pub use calendar_window::CalendarWindow;
@@ -52,6 +55,7 @@ pub use fixed_window::FixedWindow;
 pub use kept::Kept;
 pub use op::Op;
 pub use permits::{HeldPermits, PermitAnswer, PermitId, PermitLimit, PermitOp};
+pub use refills::MOST_REFILLS;
 pub use sliding_window::{Place, SlidingWindow};
 pub use span::{GRAIN, SECOND, Span};
 pub use state::State;

@@ -102,7 +102,13 @@ impl Op {
             Self::Take { cost } => Self::take(cost, leave),
             Self::TakeUpTo { most, least, .. } => Self::TakeUpTo { most, least, leave },
             Self::Peek { cost } => Self::Peek { cost: cost.saturating_add(leave) },
-            other => other,
+            Self::Refund { .. }
+            | Self::Settle { .. }
+            | Self::Reset
+            | Self::Block { .. }
+            | Self::Start { .. } => self,
+            // They take what may not be there: no caller lets them leave anything.
+            Self::Check | Self::Reserve { .. } => self,
         }
     }
 

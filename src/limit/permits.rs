@@ -5,7 +5,8 @@
 //! [`HeldPermits::apply`]; Redis has a server-side implementation, which the differential test in
 //! `tests/permits.rs` holds to it. Shared memory has a slot for each permit instead.
 
-use super::bounds::{MAX_PERMITS, MAX_REFILL};
+use super::block_length::{longest, whole_seconds};
+use super::bounds::MAX_PERMITS;
 use super::duration::duration_from_seconds;
 use super::error::LimitError;
 
@@ -110,33 +111,51 @@ pub struct PermitAnswer {
     pub active: u32,
 }
 
-/// The permits of one identifier that are held, by the ends of their lifetimes.
+/// A permit that is held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Held {
+    ends_at: u64,
+    /// How many seconds before its end the lifetime began at most. An end further off is of a clock that went back.
+    asked: u32,
+    id: PermitId,
+}
+
+/// The permits of one identifier that are held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeldPermits(Vec<(u64, PermitId)>);
+pub struct HeldPermits(Vec<Held>);
 
 impl HeldPermits {
     /// Applies an operation, and drops the permits whose lifetime has ended at `now`.
     pub fn apply(&mut self, now: u64, op: PermitOp) -> PermitAnswer {
-        // A lifetime that ends later than two of the longest is of a clock that went back, or garbage.
-        self.0.retain(|(ends_at, _)| (now + 1..=now + 2 * MAX_REFILL).contains(ends_at));
-        let known = |id| move |(_, other): &(u64, PermitId)| *other == id;
+        if op == PermitOp::Count {
+            let held = self.0.iter().filter(|held| held.ends_at > now).count();
+            return PermitAnswer { accepted: true, active: held as u32 };
+        }
+        self.0.retain(|held| held.ends_at > now);
+        for held in &mut self.0 {
+            held.ends_at = held.ends_at.min(now + longest(held.asked));
+        }
+        let known = |id| move |held: &Held| held.id == id;
+        let begun =
+            |id, lifetime| Held { ends_at: now + lifetime, asked: whole_seconds(lifetime), id };
         let accepted = match op {
             PermitOp::Acquire { id, max, lifetime } => {
                 let is_new = !self.0.iter().any(known(id));
                 let has_room = self.0.len() < max as usize;
                 if is_new && has_room {
-                    self.0.push((now + lifetime, id));
+                    self.0.push(begun(id, lifetime));
                 }
                 !is_new || has_room
             }
             PermitOp::Renew { id, lifetime } => {
-                let held = self.0.iter_mut().find(|entry| entry.1 == id);
-                held.map(|(ends_at, _)| *ends_at = now + lifetime).is_some()
+                let held = self.0.iter_mut().find(|held| held.id == id);
+                held.map(|held| *held = begun(id, lifetime)).is_some()
             }
             PermitOp::Release { id } => {
                 let held = self.0.iter().position(known(id));
                 held.map(|at| self.0.remove(at)).is_some()
             }
+            // Counted above.
             PermitOp::Count => true,
             PermitOp::Reset => {
                 self.0.clear();
@@ -149,14 +168,14 @@ impl HeldPermits {
 
     /// When the last lifetime ends; 0 if no permit is held.
     pub fn expires_at(&self) -> u64 {
-        self.0.iter().map(|(ends_at, _)| *ends_at).max().unwrap_or(0)
+        self.0.iter().map(|held| held.ends_at).max().unwrap_or(0)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::SECOND;
+    use crate::limit::{MAX_REFILL, SECOND};
     use proptest::prelude::*;
     use std::collections::HashMap;
 
@@ -208,17 +227,24 @@ mod tests {
                     PermitOp::Reset => { naive.clear(); true }
                 };
                 prop_assert_eq!(answer, PermitAnswer { accepted: expected, active: naive.len() as u32 });
-                prop_assert_eq!(list.expires_at(), naive.values().copied().max().unwrap_or(0));
+                let in_force = Some(list.expires_at()).filter(|end| *end > now).unwrap_or(0);
+                prop_assert_eq!(in_force, naive.values().copied().max().unwrap_or(0));
             }
         }
 
         #[test]
-        fn clock_that_went_back_keeps_permits_for_two_lifetimes_at_most(back in 0..T0) {
+        fn clock_that_went_back_keeps_permits_for_one_more_lifetime_at_most(
+            lifetime in 1..900 * SECOND, passed in 0u64..1_000, back in 1..T0,
+        ) {
             let mut list = HeldPermits::default();
-            let [first, second] =
-                [1, 2].map(|id| PermitOp::Acquire { id, max: 1, lifetime: MAX_REFILL });
+            let [first, second] = [1, 2].map(|id| PermitOp::Acquire { id, max: 1, lifetime });
             prop_assert!(list.apply(T0, first).accepted);
-            prop_assert!(!list.apply(T0 - back, second).accepted);
+            let now = T0 + lifetime * passed / 1_000 - back;
+            for op in [PermitOp::Count, second, second] {
+                let answer = list.apply(now, op);
+                prop_assert_eq!((answer.accepted, answer.active), (op == PermitOp::Count, 1));
+            }
+            prop_assert!(list.apply(now + lifetime.next_multiple_of(SECOND), second).accepted);
         }
     }
 

@@ -1,12 +1,13 @@
-//! How an emptied bucket lies: how long until it is full, and how far it may owe, in 24 bits.
+//! How an emptied bucket lies: how long until it is full, and how far it may owe, in 30 bits.
 //!
 //! ```text
-//!  23  22 21     18 17          0
-//! +------+---------+-------------+
-//! | debt | 4^e     | microseconds |
-//! +------+---------+-------------+
+//!  29     23  22    21  18 17           0
+//! +---------+-------+-----+--------------+
+//! | refills | ahead | 4^e | microseconds |
+//! +---------+-------+-----+--------------+
 //! ```
 
+use super::refills::MOST_REFILLS;
 use super::span::SECOND;
 use super::token_bucket::TokenBucket;
 
@@ -14,44 +15,35 @@ use super::token_bucket::TokenBucket;
 const MANTISSA_BITS: u32 = 18;
 const EXPONENT_BITS: u32 = 4;
 const MAX_EXPONENT: u32 = (1 << EXPONENT_BITS) - 1;
-const DEBT_SHIFT: u32 = MANTISSA_BITS + EXPONENT_BITS;
+const AHEAD_SHIFT: u32 = MANTISSA_BITS + EXPONENT_BITS;
+const REFILLS_SHIFT: u32 = AHEAD_SHIFT + 1;
 /// The unit of a reach, in nanoseconds.
 pub(super) const UNIT: u64 = SECOND / 1_000_000;
 
 /// What an emptied bucket owes beyond empty, rounded up. It is as many refills of any numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Debt {
-    None,
-    /// The time at which it was empty lies beyond now, by a refill of its own numbers at most.
-    Ahead,
-    /// A refill, and what the time lies beyond now.
-    Refill,
-    /// 64 refills, and what the time lies beyond now. It is the longest.
-    Refills64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Debt {
+    /// The code of the refills.
+    pub refills: u8,
+    /// Whether the time at which it was empty lies beyond the clock that wrote it, by a refill of its own numbers at most.
+    pub is_ahead: bool,
 }
 
 impl Debt {
-    /// That of a reservation so far ahead, in doublings of a refill.
-    pub(super) const fn of_reservation(ahead: u8) -> Self {
-        if ahead == 0 { Self::Refill } else { Self::Refills64 }
+    /// So many refills, by their code.
+    pub(super) fn of(refills: u8) -> Self {
+        Self { refills: refills.min(MOST_REFILLS), is_ahead: false }
     }
 
     /// What is owed once the time is cut to now.
-    pub(super) const fn with_time_cut(self) -> Self {
-        match self {
-            Self::None => Self::None,
-            Self::Ahead => Self::Refill,
-            Self::Refill | Self::Refills64 => Self::Refills64,
-        }
+    pub(super) fn with_time_cut(self) -> Self {
+        // The next code stands for one refill more at least.
+        Self::of(self.refills + u8::from(self.is_ahead))
     }
 
     /// How much longer a limit waits for it, in nanoseconds.
     pub(super) fn span(self, limit: &TokenBucket) -> u64 {
-        match self {
-            Self::None | Self::Ahead => 0,
-            Self::Refill => limit.refills(0),
-            Self::Refills64 => limit.refills(6),
-        }
+        limit.refills(self.refills)
     }
 }
 
@@ -64,11 +56,11 @@ pub(super) fn to_reach(ns: u64, debt: Debt) -> u32 {
         exponent += 1;
     }
     let number = match exponent > MAX_EXPONENT {
-        true => (1 << DEBT_SHIFT) - 1,
+        true => (1 << AHEAD_SHIFT) - 1,
         // Fits: 18 bits.
         false => exponent << MANTISSA_BITS | mantissa as u32,
     };
-    (debt as u32) << DEBT_SHIFT | number
+    u32::from(debt.refills) << REFILLS_SHIFT | u32::from(debt.is_ahead) << AHEAD_SHIFT | number
 }
 
 /// The nanoseconds of a reach.
@@ -81,10 +73,6 @@ pub(super) const fn from_reach(reach: u32) -> u64 {
 
 /// The debt in a reach.
 pub(super) const fn debt_of(reach: u32) -> Debt {
-    match reach >> DEBT_SHIFT & 3 {
-        0 => Debt::None,
-        1 => Debt::Ahead,
-        2 => Debt::Refill,
-        _ => Debt::Refills64,
-    }
+    let refills = (reach >> REFILLS_SHIFT & MOST_REFILLS as u32) as u8;
+    Debt { refills, is_ahead: reach >> AHEAD_SHIFT & 1 > 0 }
 }

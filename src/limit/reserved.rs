@@ -4,7 +4,7 @@
 //! That is kept in refills of the limit rather than in nanoseconds: so one capacity of debt is one capacity of any numbers, and a
 //! debt that other numbers or a clock which went back have made is recognised.
 
-use super::bounds::MAX_AHEAD;
+use super::refills::to_code;
 use super::span::{FRACTION_BITS, Span};
 use super::state::State;
 use super::token_bucket::TokenBucket;
@@ -24,15 +24,13 @@ pub(super) fn reserved(limit: &TokenBucket, full_at: Span, empty: Span, ahead: u
 /// When a reservation is full, which is kept as nanoseconds and a fraction.
 #[inline(always)]
 pub(super) fn full_at(limit: &TokenBucket, full_at: u64, fraction: u32) -> Span {
-    // Rounded down, for the fraction was rounded up. Never wraps: 24 bits times at most 2^30.
+    // Rounded down, for the fraction was rounded up. Never wraps: 22 bits times at most 2^30.
     let part = (u64::from(fraction) * limit.parts) >> FRACTION_BITS;
     limit.add(Span { ns: full_at, part }, Span::default())
 }
 
-/// The fewest doublings of a full refill that reach so far beyond one.
+/// The code of the fewest refills that reach so far.
 fn ahead_for(limit: &TokenBucket, beyond: Span) -> u8 {
     // A refill takes a nanosecond at least.
-    let refills = beyond.ceil().div_ceil(limit.full.ceil().max(1)).max(1);
-    // Fits: at most 64.
-    (refills.next_power_of_two().trailing_zeros() as u8).min(MAX_AHEAD)
+    to_code(beyond.ceil().div_ceil(limit.full.ceil().max(1)).max(1))
 }

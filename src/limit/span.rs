@@ -3,11 +3,11 @@
 /// Nanoseconds in a second.
 pub const SECOND: u64 = 1_000_000_000;
 
-/// The unit in which the times of an overdrawn bucket are kept: 500 nanoseconds.
-pub const GRAIN: u64 = 500;
+/// The unit in which the times of overdrawn and emptied buckets are kept: a microsecond.
+pub const GRAIN: u64 = 1_000;
 
 /// The bits of a fraction of a nanosecond that can be read without knowing the limit.
-pub(super) const FRACTION_BITS: u32 = 24;
+pub(super) const FRACTION_BITS: u32 = 22;
 
 /// A span or a point of time: `ns` nanoseconds and `part` parts of one more.
 ///

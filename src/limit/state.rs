@@ -1,5 +1,7 @@
 //! What a store remembers of one bucket.
 
+use super::block_length::{longest, whole_seconds};
+use super::bounds::MAX_BLOCK;
 use super::reach::from_reach;
 use super::span::Span;
 
@@ -18,10 +20,10 @@ pub enum State {
     Reserved {
         /// When it is full again, in nanoseconds.
         full_at: u64,
-        /// The fraction of a nanosecond to add, in 2⁻²⁴, rounded up.
+        /// The fraction of a nanosecond to add, in 2⁻²², rounded up.
         fraction: u32,
-        /// How far `full_at` lay beyond one full refill when it was written: at most another one, doubled so
-        /// often. A `full_at` beyond that comes from a clock that went back or from a longer interval.
+        /// How far `full_at` lay beyond one full refill when it was written at most, as the code of so many refills
+        /// ([`refills`](super::refills)). A `full_at` beyond that comes from a clock that went back or from a longer interval.
         ahead: u8,
     },
     /// A bucket overdrawn by `check`, which charges denied calls too.
@@ -34,9 +36,9 @@ pub enum State {
     },
     /// A bucket that was found emptier than its limit allows. See [`emptied`](super::emptied).
     Emptied {
-        /// When it was empty by any numbers, in nanoseconds.
+        /// When it was empty by any numbers, in nanoseconds: a multiple of [`GRAIN`](super::GRAIN).
         at: u64,
-        /// How long after that it is full by the numbers that made it, and how far it may owe: 24 bits (see
+        /// How long after that it is full by the numbers that made it, and how far it may owe: 30 bits (see
         /// [`reach`](super::reach)).
         reach: u32,
     },
@@ -51,6 +53,10 @@ pub enum State {
     Blocked {
         /// Its end, in nanoseconds. A call at that time is accepted.
         until: u64,
+        /// How many seconds before its end it was written at most. An end further off was written before a clock went back.
+        asked: u32,
+        /// The number of a calendar window after it (see [`calendar_window`](super::calendar_window)), at most 999.
+        number: u16,
     },
 }
 
@@ -67,8 +73,19 @@ impl State {
             Self::Overdrawn { forgiven_at, .. } => forgiven_at,
             Self::Emptied { at, reach } => at.saturating_add(from_reach(reach)),
             Self::Window { ends_at, hits } => ends_at + (hits > 0) as u64,
-            Self::Blocked { until } => until,
+            Self::Blocked { until, .. } => until,
         }
+    }
+
+    /// A block until this time, as it is set at `now`.
+    pub fn blocked(until: u64, now: u64) -> Self {
+        let asked = whole_seconds(until.saturating_sub(now).min(MAX_BLOCK));
+        Self::Blocked { until, asked, number: 0 }
+    }
+
+    /// Whether it is a block that a clock must have shown more than `now` to write.
+    pub fn is_block_from_future(self, now: u64) -> bool {
+        matches!(self, Self::Blocked { until, asked, .. } if until.saturating_sub(longest(asked)) > now)
     }
 }
 

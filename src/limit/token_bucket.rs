@@ -1,9 +1,10 @@
 //! The numbers of a token bucket, and sums of its times.
 
-use super::bounds::{MAX_AHEAD, MAX_CAPACITY, MAX_RATE, MAX_REFILL};
+use super::bounds::{LONGEST_AHEAD, MAX_CAPACITY, MAX_RATE, MAX_REFILL};
 use super::decision::{Available, Decision};
 use super::error::LimitError;
 use super::interval::Interval;
+use super::refills::from_code;
 use super::span::Span;
 
 /// A token bucket: holds `capacity` tokens, starts full, refills continuously.
@@ -120,13 +121,13 @@ impl TokenBucket {
         self.parts
     }
 
-    /// A full refill, doubled so often, in nanoseconds: how far ahead of an empty bucket a reservation may lie.
+    /// As many full refills as this code says, in nanoseconds: how far ahead of an empty bucket a reservation may lie.
     ///
     /// At most 2⁵⁷. Only a reservation on top of the longest debt, under a limit of years, lies further ahead: then some debt of
     /// denied calls is forgiven, never a token taken.
-    pub(super) fn refills(&self, doublings: u8) -> u64 {
-        let refills = u128::from(self.full.ceil()) << doublings.min(MAX_AHEAD);
-        refills.min(1 << MAX_AHEAD) as u64
+    pub(super) fn refills(&self, code: u8) -> u64 {
+        let refills = u128::from(self.full.ceil()) * u128::from(from_code(code));
+        refills.min(LONGEST_AHEAD.into()) as u64
     }
 
     /// The time in which `tokens` come back.

@@ -26,6 +26,17 @@ pub trait Window {
     /// The end of the stored window, if it is open at `now`. One from the future is brought down, unless the operation settles
     /// a call: other numbers may have made the window.
     fn find_open(&self, stored: &StoredWindow, now: u64, op: Op) -> Option<u64>;
+
+    /// Whether the window with this end is the one of a decision that expires at `expiry`.
+    fn is_window_of(&self, end: u64, expiry: u64) -> bool {
+        end == expiry
+    }
+
+    /// The end of the window that follows one in this state which was reset, or a block, and would end at `end`. None if its end
+    /// is another one by itself.
+    fn end_after(&self, _state: State, _end: u64) -> Option<u64> {
+        None
+    }
 }
 
 /// A window as it is stored.
@@ -86,7 +97,10 @@ impl<W: Window> WordAlgorithm for W {
 
     #[inline(always)]
     fn is_from_future(&self, state: State, now: u64) -> bool {
-        state.expires_at() > self.end_at(now).saturating_add(W::SLACK)
+        match block::earliest_write(state) {
+            Some(written) => written > now,
+            None => state.expires_at() > self.end_at(now).saturating_add(W::SLACK),
+        }
     }
 
     #[cold]
@@ -125,6 +139,9 @@ impl<'a, W: Window> WindowAt<'a, W> {
             }
             None => {
                 let end = limit.end_at(now);
+                let is_blocked = matches!(state, State::Blocked { .. });
+                let after_block = is_blocked.then(|| limit.end_after(state, end)).flatten();
+                let end = after_block.unwrap_or(end);
                 Self { limit, state, now, is_open: false, end, hits: 0, kept: state }
             }
         }
@@ -154,18 +171,33 @@ impl<'a, W: Window> WindowAt<'a, W> {
             Op::Refund { .. } | Op::Settle { cost: 0, .. } => (self.accept(self.hits), self.kept),
             Op::Settle { cost, .. } => self.with_hits(u64::from(self.hits).saturating_add(cost)),
             // A block was decided on above.
-            Op::Reset | Op::Block { .. } => {
-                let expires_at = if W::ENDS_WITHOUT_HITS { self.end } else { self.now };
-                (Decision { expires_at, ..self.accept(0) }, State::FULL)
-            }
+            Op::Reset | Op::Block { .. } => self.reset(),
             Op::Start { .. } => (self.deny(self.end), self.kept),
         }
     }
 
-    /// Whether this is the window that a call was charged to which is settled, by the call's expiry. If that window has ended,
-    /// nothing changes: the next one is for the calls that begin in it.
+    /// Whether this is the window that a call was charged to which is settled, by the call's expiry. If that window has ended or was
+    /// reset, nothing changes: the next one is for the calls that begin in it.
     fn is_window_of(&self, expiry: u64) -> bool {
-        self.is_open && expiry.abs_diff(self.end) <= W::SLACK
+        self.is_open && self.limit.is_window_of(self.end, expiry)
+    }
+
+    /// Forgets the hits, or a block. What was charged before is no part of the window that follows.
+    #[cold]
+    fn reset(&self) -> (Decision, State) {
+        let after = match self.state {
+            State::Window { .. } if self.is_open => self.limit.end_after(self.state, self.end),
+            // Its own end is that of the block.
+            State::Blocked { .. } => self.limit.end_after(self.state, self.limit.end_at(self.now)),
+            _ => None,
+        };
+        let end = after.unwrap_or(self.end);
+        let expires_at = if W::ENDS_WITHOUT_HITS { end } else { self.now };
+        let state = match after {
+            Some(end) => State::Window { ends_at: end - 1, hits: 0 },
+            None => State::FULL,
+        };
+        (Decision { expires_at, ..self.accept(0) }, state)
     }
 
     fn left(&self) -> u64 {

@@ -152,8 +152,16 @@ impl<'a> JointCall<'a> {
         let Some(Report { answer: Ok(decision), decided_by, .. }) = &call else { return };
         let (Member { limiter, identifier, limit, .. }, decided_by) = (*member, *decided_by);
         let in_force = None;
-        let settlement =
-            Settlement { limiter, identifier, limit, in_force, decision, decided_by, cost: 0 };
+        let settlement = Settlement {
+            limiter,
+            identifier,
+            limit,
+            in_force,
+            decision,
+            decided_by,
+            cost: 0,
+            asked_for_nothing: false,
+        };
         // If the server fails now, the charge stays.
         let refunded = settlement.settle(self.frozen);
         let seen = ask(member, member.peek()).after(refunded.event);

@@ -174,8 +174,12 @@ impl Limiter {
     pub fn has_same_key(&self, identifier: &[u8], other: &Self, others_identifier: &[u8]) -> bool {
         let key =
             |limiter: &Self, identifier| [limiter.settings.prefix.as_slice(), identifier].concat();
-        Rc::ptr_eq(&self.store, &other.store)
-            && key(self, identifier) == key(other, others_identifier)
+        // A worker that has opened many stores drops them: two of them may be one.
+        let is_one_store = Rc::ptr_eq(&self.store, &other.store)
+            || self.identity.is_some()
+                && self.identity == other.identity
+                && self.settings.shm_path == other.settings.shm_path;
+        is_one_store && key(self, identifier) == key(other, others_identifier)
     }
 
     /// Decides on one call and counts it, and returns no more than whether the call may go on.

@@ -28,6 +28,8 @@ pub struct Settlement<'a> {
     pub decided_by: DecidedBy,
     /// Tokens or hits.
     pub cost: u64,
+    /// Whether the call went on, and asked for nothing.
+    pub asked_for_nothing: bool,
 }
 
 /// What came of it.
@@ -75,7 +77,15 @@ impl<'a> Settlement<'a> {
         let (limit, decision) = (self.limit, self.decision);
         let (decided_by, cost) = (self.decided_by, self.cost);
         match (decision.settle(cost), limit) {
-            _ if decision.taken == 0 => Err(false),
+            _ if decision.taken == 0 && (cost == 0 || !self.is_accepted_for_nothing()) => {
+                Err(false)
+            }
+            // No window was open, so there is none to name: the call opens one, or is charged to the one that another opened.
+            (Op::Settle { .. }, Limit::FixedWindow(_) | Limit::CalendarWindow(_))
+                if decision.taken == 0 && limit.remaining(decision) == limit.capacity() =>
+            {
+                Ok(Op::TakeUpTo { most: cost, least: 0, leave: 0 })
+            }
             (Op::Settle { cost: 0, .. }, _) => Err(true),
             (Op::Refund { cost, .. }, Limit::TokenBucket(bucket))
                 if decided_by == DecidedBy::Lease =>
@@ -87,6 +97,13 @@ impl<'a> Settlement<'a> {
             }
             (op, _) => Ok(op),
         }
+    }
+
+    /// Whether the call was accepted by a store or this host because it estimated its cost at nothing.
+    fn is_accepted_for_nothing(&self) -> bool {
+        let is_counted =
+            matches!(self.decided_by, DecidedBy::Store | DecidedBy::Host | DecidedBy::Lease);
+        is_counted && self.decision.is_accepted() && self.asked_for_nothing
     }
 
     /// The numbers to settle by. The time of a token changes with the interval: of the decision's own and of those in force
@@ -133,7 +150,9 @@ fn settle_together(each: &[Settlement<'_>], frozen: Option<u64>) -> Option<Vec<R
     let ops: Vec<_> = each.iter().map(Settlement::op).collect();
     let caches: Vec<_> = each.iter().map(|_| (Cell::default(), Cell::default())).collect();
     let with_ops = || each.iter().zip(&ops).filter_map(|(it, op)| Some((it, op.ok()?)));
-    if with_ops().count() < 2 || !with_ops().all(|(it, _)| it.decided_by == DecidedBy::Store) {
+    let can_join =
+        |(it, op): (&Settlement<'_>, Op)| it.decided_by == DecidedBy::Store && op.settles();
+    if with_ops().count() < 2 || !with_ops().all(can_join) {
         return None;
     }
     let members: Vec<_> =

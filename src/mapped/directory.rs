@@ -20,7 +20,7 @@ const OTHERS: u32 = 0o077;
 /// # Errors
 ///
 /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) naming the path, if the directory cannot be made or opened, belongs to another
-/// user, is open to others, or is not a directory.
+/// user, is open to others, or is not a directory; or if others can replace it, because `base` is theirs or lets them.
 pub fn open(base: &Path, name: &str) -> Result<OwnedFd> {
     let path = base.join(name);
     let parent = open_base(base)?;
@@ -40,17 +40,36 @@ pub fn open_existing(base: &Path, name: &str) -> Result<Option<OwnedFd>> {
     check_own(&open_base(base)?, name, &base.join(name))
 }
 
+/// Opens the directory that holds the users' directories. Other users must not be able to rename or replace what is in it: it is
+/// root's or this user's, and if others may write to it, it is sticky.
 fn open_base(base: &Path) -> Result<OwnedFd> {
-    fs::openat(fs::CWD, base, FLAGS, Mode::empty()).map_err(|error| {
+    let refused = |why: &str| {
+        let base = printable_path(base);
+        Error::storage(format!("Cannot open the directory {base} for shared memory: {why}"))
+    };
+    let failed = |error| {
         let remedy = match error {
             Errno::NOENT | Errno::NOTDIR => "; set token_bucket.shm_path to one that exists",
             _ => "",
         };
-        let base = printable_path(base);
-        Error::storage(format!(
-            "Cannot open the directory {base} for shared memory: {error}{remedy}"
-        ))
-    })
+        refused(&format!("{error}{remedy}"))
+    };
+    let opened = fs::openat(fs::CWD, base, FLAGS, Mode::empty()).map_err(failed)?;
+    let stat = fs::fstat(&opened).map_err(failed)?;
+    let mode = Mode::from_raw_mode(stat.st_mode);
+    if mode.intersects(Mode::WGRP | Mode::WOTH) && !mode.contains(Mode::SVTX) {
+        return Err(refused("other users may write to it; chmod go-w, or +t if they need to"));
+    }
+    if stat.st_uid != 0 && !is_own(&stat) {
+        let why = format!(
+            "it belongs to user {}, who may replace what is in it; set token_bucket.shm_path to a directory of root's or \
+             of user {}'s own",
+            stat.st_uid,
+            rustix::process::geteuid().as_raw()
+        );
+        return Err(refused(&why));
+    }
+    Ok(opened)
 }
 
 /// Opens the directory at `path`, which is `name` below `parent`, if it is there and the user's own.
@@ -87,9 +106,8 @@ fn open_own(parent: &OwnedFd, name: &str) -> rustix::io::Result<OwnedFd> {
     let stat = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
     if is_directory && is_own(&stat) && stat.st_mode & OTHERS == 0 && lacks_owner_bits(&stat) {
-        // By name, since it cannot be opened. No other user can put anything in its place meanwhile: a
-        // parent that others may write to must be sticky (SECURITY.md). A process of root never comes
-        // here, since it can open any directory.
+        // By name, since it cannot be opened. No other user can put anything in its place meanwhile
+        // (`open_base`). A process of root never comes here, since it can open any directory.
         fs::chmodat(parent, name, Mode::RWXU, AtFlags::empty())?;
     }
     open()

@@ -18,13 +18,13 @@
 //! The layout says where an area lies, not what it consists of. Each feature has a type for its own
 //! area, and asks the mapping for it; nothing in this folder depends on a feature.
 
-use super::boot::{self, BootId};
+use super::boot::{self, Boot, BootId, Evidence};
 use crate::clock::boot_time;
 use crate::settings::{MAX_SHM_SIZE, MIN_SHM_SIZE};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The version of everything in a file. It is part of the file's name.
-pub const LAYOUT: u32 = 12;
+pub const LAYOUT: u32 = 13;
 
 /// The smallest file, in bytes.
 pub const MIN_SIZE: u64 = MIN_SHM_SIZE;
@@ -206,12 +206,14 @@ impl Header {
         })
     }
 
-    /// Whether this is the header of a file of this layout, of `size` bytes, of this boot.
+    /// Whether this is the header of a file of this layout, of `size` bytes.
     pub(super) fn is_valid(&self, size: u64) -> bool {
-        self.magic == MAGIC
-            && self.layout == LAYOUT
-            && self.size == size
-            && boot::is_this_boot(&self.boot, self.used_at.load(Ordering::Relaxed))
+        self.magic == MAGIC && self.layout == LAYOUT && self.size == size
+    }
+
+    /// The boot that the file is of.
+    pub(super) fn boot(&self, evidence: Evidence) -> Boot {
+        boot::find(&self.boot, self.used_at.load(Ordering::Relaxed), evidence)
     }
 
     /// Notes that the file is used now (see [`boot`]).

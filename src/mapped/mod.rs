@@ -1,4 +1,4 @@
-//! The files in shared memory: `<base>/token_bucket-<uid>/<name>.v12`.
+//! The files in shared memory: `<base>/token_bucket-<uid>/<name>.v13`.
 //!
 //! The directory is the user's alone ([`directory`]). A file belongs to one boot of the host
 //! ([`boot`]). A worker maps it ([`Region`]) and changes it through atomics only.

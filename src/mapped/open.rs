@@ -2,13 +2,14 @@
 //!
 //! A new file is made under another name, complete and with its space allocated, and only then
 //! renamed. A file that is not valid, or of an earlier boot ([`boot`](super::boot)), is replaced and
-//! never written to. A lock on the directory, which the kernel frees when its holder ends, keeps two
+//! never written to; one that may be of this boot is refused. A lock on the directory, which the kernel frees when its holder ends, keeps two
 //! processes from making a file at once. No call waits for that lock once the file is there.
 
+use super::boot::{Boot, Evidence, is_memory};
 use super::cgroup;
 use super::directory::{self, failed, not_created, unusable};
 use super::layout::{Header, MAX_SIZE, MIN_SIZE, Purpose};
-use super::location::Location;
+use super::location::{FileSettings, Location};
 use super::region::{FileIdentity, Region};
 use crate::error::{Error, Result};
 use portable_atomic::AtomicU128;
@@ -24,7 +25,7 @@ use std::path::Path;
 /// # Errors
 ///
 /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) naming the path, if the file cannot be made (no space, no permission),
-/// belongs to another user, is open to others or is a symbolic link.
+/// belongs to another user, is open to others or is a symbolic link, or may be of this boot or of an earlier one.
 pub fn open(location: &Location) -> Result<Region> {
     open_within(location, lock_timeout(location.purpose))?
         .ok_or_else(|| directory::unfinished(&location.path()))
@@ -84,6 +85,7 @@ pub fn check(location: &Location) -> Result<()> {
     if free.f_files > 0 && free.f_favail == 0 {
         return Err(not_created(&directory, &path, Errno::NOSPC));
     }
+    check_count(location, &path)?;
     check_memory(&directory, location, &path)?;
     // A file system without a bound reports no blocks at all.
     if free.f_blocks > 0 && free.f_bavail.saturating_mul(free.f_frsize) < location.size {
@@ -141,17 +143,29 @@ fn find(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Option<
     if !(MIN_SIZE..=MAX_SIZE).contains(&size) {
         return Ok(None);
     }
+    let evidence = Evidence::of(&file, &stat);
     let region = Region::map(&file, FileIdentity::new(path, stat), location.purpose, size)
         .map_err(|error| failed("map", path, error))?;
     if !region.header().is_valid(size) {
         return Ok(None);
     }
-    region.note_use();
-    Ok(Some(region))
+    match region.header().boot(evidence) {
+        Boot::This => {
+            region.note_use();
+            Ok(Some(region))
+        }
+        Boot::Earlier => Ok(None),
+        Boot::Unknown => Err(unusable(
+            path,
+            "was made under another boot id (/proc/sys/kernel/random/boot_id), by a process that may be running; \
+             set token_bucket.shm_path to a directory on tmpfs, or remove the file",
+        )),
+    }
 }
 
 /// Makes a new file and puts it in the place of whatever is there. The caller holds the lock.
 fn make(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Region> {
+    check_count(location, path)?;
     check_memory(directory, location, path)?;
     let draft = format!(".{}.new", location.file());
     let file = create(directory, &draft).map_err(|error| not_created(directory, path, error))?;
@@ -165,13 +179,26 @@ fn make(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Region>
         })
 }
 
+/// Checks that not too many tables are there: a program may make up names, and their files stay when it ends.
+fn check_count(location: &Location, path: &Path) -> Result<()> {
+    const MOST: usize = 64;
+    let files = FileSettings { path: location.base.clone(), size: location.size };
+    let is_another = |it: &Location| it.purpose == location.purpose && it.name != location.name;
+    if Location::list(&files).into_iter().filter(is_another).count() < MOST {
+        return Ok(());
+    }
+    Err(unusable(
+        path,
+        &format!(
+            "cannot be made: its folder has {MOST} tables, the most; use one of them, or remove those that are not used"
+        ),
+    ))
+}
+
 /// Checks that the control group of this process has memory for the file, if files in the directory are memory: else
 /// the kernel would kill the process for making it.
 fn check_memory(directory: &OwnedFd, location: &Location, path: &Path) -> Result<()> {
-    /// `TMPFS_MAGIC`
-    const TMPFS: u64 = 0x0102_1994;
-    let is_memory = fs::fstatfs(directory).is_ok_and(|found| found.f_type as u64 == TMPFS);
-    match cgroup::tightest().filter(|group| is_memory && group.left < location.size) {
+    match cgroup::tightest().filter(|group| group.left < location.size && is_memory(directory)) {
         None => Ok(()),
         Some(group) => {
             let (size, left, limit) = (location.size, group.left, group.limit);

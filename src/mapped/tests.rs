@@ -1,6 +1,7 @@
 //! A folder for the files of a test.
 
 use super::FileSettings;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,7 +13,8 @@ impl Folder {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let (process, nth) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let folder = PathBuf::from(format!("/dev/shm/token_bucket-files-{process}-{nth}"));
-        std::fs::create_dir_all(&folder).unwrap();
+        // Others may not write to it, whatever the umask.
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).unwrap();
         Self(folder)
     }
 

@@ -4,6 +4,7 @@ use super::failure::Failure;
 use crate::clock::boot_time;
 use crate::dsn::{Tls, printable_path};
 use crate::limit::SECOND;
+use crate::regular_file;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
@@ -115,20 +116,27 @@ fn configure(tls: &Tls) -> Result<Arc<ClientConfig>, Failure> {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
-    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    match read {
+    let text = read(path)?;
+    match CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>() {
         Ok(found) if found.is_empty() => Err(unusable(path, "it has no certificate")),
-        other => other.map_err(|error| unreadable(path, error)),
+        other => other.map_err(|error| unreadable(path, &error)),
     }
 }
 
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Failure> {
-    PrivateKeyDer::from_pem_file(path).map_err(|error| unreadable(path, error))
+    PrivateKeyDer::from_pem_slice(&read(path)?).map_err(|error| unreadable(path, &error))
 }
 
-fn unreadable(path: &Path, error: pem::Error) -> Failure {
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    /// The largest file that is read, in MiB.
+    const MAX_SIZE: u64 = 1;
+    let text =
+        regular_file::open(path).and_then(|(mut file, _)| regular_file::read(&mut file, MAX_SIZE));
+    text.map_err(|reason| unusable(path, &reason))
+}
+
+fn unreadable(path: &Path, error: &pem::Error) -> Failure {
     match error {
-        pem::Error::Io(error) => unusable(path, &error.to_string()),
         pem::Error::NoItemsFound => unusable(path, "it has no PEM block of the expected kind"),
         // Other errors may quote the file, which may be a private key.
         _ => unusable(path, "it is not a PEM file"),
@@ -142,6 +150,35 @@ fn unusable(path: &Path, why: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    #[test]
+    fn file_that_is_not_regular_or_too_large_is_refused_at_once() {
+        let folder = std::env::temp_dir().join(format!("token_bucket-tls-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (fifo, large) = (folder.join("fifo.pem"), folder.join("large.pem"));
+        mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        std::fs::File::create(&large).unwrap().set_len((1 << 20) + 1).unwrap();
+        let good = PathBuf::from("tests/localhost.pem");
+        for (path, expected) in [
+            (&fifo, "must be a regular file"),
+            (&PathBuf::from("/dev/zero"), "must be a regular file"),
+            (&folder, "must be a regular file"),
+            (&large, "must be at most 1 MiB"),
+            (&folder.join("none.pem"), "No such file"),
+        ] {
+            let (path, good) = (Some(path.clone()), Some(good.clone()));
+            for tls in [
+                Tls { ca: path.clone(), ..Tls::default() },
+                Tls { cert: path.clone(), key: good.clone(), ca: good.clone() },
+                Tls { key: path.clone(), cert: good.clone(), ca: good.clone() },
+            ] {
+                let Err(Failure::Local(message)) = configure(&tls) else { panic!("{expected}") };
+                assert!(message.contains(expected), "{message}");
+            }
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn files_are_read_again_after_a_certificate_was_not_accepted_and_not_while_a_server_is_down() {

@@ -6,9 +6,10 @@ use super::engine::exceptions::{Thrown, argument_type_error, value_error};
 use super::engine::php_array::values;
 use super::events::{LOG_NOTICE, log};
 use super::likely_mistakes::{Mistake, claim};
-use crate::address::{Network, Proxy, UNIX_SOCKET, UNKNOWN, client, is_private, network};
+use crate::address::{Network, Proxy, UNIX_SOCKET, UNKNOWN, client, is_private, is_proxy, network};
 use crate::dsn::sanitize;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
+use std::borrow::Cow;
 
 /// The keys in `$_SERVER` of the headers by which proxies pass on a client's address, and the headers' names.
 const FORWARDED: [(&str, &str); 4] = [
@@ -17,13 +18,17 @@ const FORWARDED: [(&str, &str); 4] = [
     ("HTTP_X_REAL_IP", "X-Real-IP"),
     ("HTTP_CF_CONNECTING_IP", "CF-Connecting-IP"),
 ];
-/// The one that is read.
+/// The one that is read if no other is named.
 const FORWARDED_FOR: &str = "HTTP_X_FORWARDED_FOR";
 
 pub const CLIENT_ADDRESS: Method = function(
     c"TokenBucket\\client_address",
     handler!(client_address),
-    &[required(c"server", Type::ARRAY), optional(c"trustedProxies", Type::ARRAY, c"[]")],
+    &[
+        required(c"server", Type::ARRAY),
+        optional(c"trustedProxies", Type::ARRAY, c"[]"),
+        optional(c"header", Type::STRING, c"'X-Forwarded-For'"),
+    ],
     Type::STRING,
 );
 pub const CLIENT_NETWORK: Method = function(
@@ -45,16 +50,22 @@ pub const IN_NETWORK: Method = function(
 );
 
 fn client_address(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(1, 2)?;
+    call.expect_arguments(1, 3)?;
     let server = call.array(1)?;
     let proxies = match call.is_passed(2) {
         true => parse_proxies(call.array(2)?)?,
         false => Vec::new(),
     };
+    let (header, key) = match call.is_passed(3) {
+        true => named_header(call.string(3)?.as_bytes())?,
+        false => ("X-Forwarded-For", Cow::Borrowed(FORWARDED_FOR)),
+    };
     let remote = string_at(server, "REMOTE_ADDR");
-    let forwarded = string_at(server, FORWARDED_FOR).unwrap_or_default();
+    let forwarded = string_at(server, &key).unwrap_or_default();
     if proxies.is_empty() {
         note_forgotten_proxy(server, remote.unwrap_or_default());
+    } else if forwarded.is_empty() && is_proxy(remote, &proxies) {
+        note_other_header(server, header, remote.unwrap_or_default());
     }
     call.return_string(client(remote, forwarded, &proxies))
 }
@@ -151,6 +162,43 @@ fn note_forgotten_proxy(server: &ZendHashTable, remote: &[u8]) {
         ),
         LOG_NOTICE,
     );
+}
+
+/// Says once in a process, in its log, that a trusted proxy sends another header than the one that is read.
+#[cold]
+fn note_other_header(server: &ZendHashTable, header: &str, remote: &[u8]) {
+    let has = |key| string_at(server, key).is_some_and(|value| !value.is_empty());
+    let Some((_, other)) = FORWARDED.iter().find(|(key, _)| has(key)) else { return };
+    if !claim(Mistake::ForgottenProxy) {
+        return;
+    }
+    let or = match *other {
+        "Forwarded" => String::new(),
+        "X-Forwarded-For" => ", or name no header".to_owned(),
+        _ => format!(
+            ", or, if it replaces {other} in every request, name that: client_address($_SERVER, [...], '{other}')"
+        ),
+    };
+    let proxy = String::from_utf8_lossy(if remote.is_empty() { UNIX_SOCKET } else { remote });
+    log(
+        &format!(
+            "TokenBucket\\client_address(): the proxy {proxy} sends {other} and not {header}, so all its clients count as \
+             one. Have it send {header}{or}"
+        ),
+        LOG_NOTICE,
+    );
+}
+
+/// Argument 3, a header that has nothing but addresses, and its key in `$_SERVER`.
+fn named_header(name: &[u8]) -> Result<(&str, Cow<'static, str>), Thrown> {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+    let is_name =
+        !name.is_empty() && name.iter().all(is_part) && !name.eq_ignore_ascii_case(b"Forwarded");
+    let name = std::str::from_utf8(name)
+        .ok()
+        .filter(|_| is_name)
+        .ok_or_else(|| value_error(3, "must name a header of addresses, such as X-Real-IP"))?;
+    Ok((name, format!("HTTP_{}", name.to_ascii_uppercase().replace('-', "_")).into()))
 }
 
 fn bits(call: &Call, n: u32, default: u32, most: u32) -> Result<u32, Thrown> {

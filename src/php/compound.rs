@@ -62,11 +62,11 @@ fn consume(call: &Call) -> Result<(), Thrown> {
 }
 
 fn attempt(call: &Call) -> Result<(), Thrown> {
-    return_decision(call, take_all, |cost| Asked { most: cost, least: cost })
+    return_decision(call, take_all, |cost| Asked::all(cost, false))
 }
 
 fn peek(call: &Call) -> Result<(), Thrown> {
-    return_decision(call, peek_all, |cost| Asked { most: 0, least: cost })
+    return_decision(call, peek_all, |cost| Asked::all(cost, true))
 }
 
 /// Asks the limits and returns their decision; `asked` says what a call of this cost asks of a limit.

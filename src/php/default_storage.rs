@@ -75,6 +75,11 @@ impl DefaultStorage {
         PHP_INI_ERROR.read().clone()
     }
 
+    /// Whether the DSN is the request's or the script's.
+    pub fn is_set_by_request(&self) -> bool {
+        matches!(*self.request.borrow(), Given::Valid)
+    }
+
     /// Forgets the error of php.ini's value, before php.ini is read.
     pub fn forget_php_ini_error() {
         PHP_INI_ERROR.write().take();

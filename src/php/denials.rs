@@ -6,7 +6,7 @@ use super::engine::exceptions::Thrown;
 use super::engine::php_array::PhpArray;
 use super::globals::GLOBALS;
 use super::limits_in_force::look_at_limits_file;
-use super::statistics::OTHERS;
+use super::statistics::{OTHERS, counted};
 use crate::address::Network;
 use crate::limit::SECOND;
 use crate::limiter::{
@@ -101,7 +101,7 @@ fn row(denial: &LoggedDenial, track: bool) -> PhpArray {
     row.put("reason", reason(cause.reason));
     row.put("decided_by", decider(cause.by));
     row.put("enforced", cause.is_enforced);
-    row.put("count", denial.count);
+    row.put("count", counted(denial.count));
     row.put("first_at", unix_time(denial.first_at));
     row.put("last_at", unix_time(denial.last_at));
     row

@@ -55,7 +55,7 @@ fn take(call: &Call, parts: &Rc<[Part]>, cost: u64, leave: u64) -> Result<FirstA
         call.with_this(|this: &LimiterSet| {
             // PHP code may have constructed the object again meanwhile.
             if Rc::ptr_eq(&this.parts, parts) {
-                this.charged.set(Some(*position));
+                this.charged.set(*position);
             }
         })?;
     }
@@ -74,7 +74,7 @@ fn attempt(call: &Call) -> Result<(), Thrown> {
     let (cost, leave) = (call.token_count(1)?, leave(call, 2)?);
     let parts = parts(call)?;
     let answer = take(call, &parts, cost, leave)?;
-    return_decision(call, &parts, answer, Asked { most: cost, least: cost })
+    return_decision(call, &parts, answer, Asked::all(cost, false))
 }
 
 fn peek(call: &Call) -> Result<(), Thrown> {
@@ -83,7 +83,7 @@ fn peek(call: &Call) -> Result<(), Thrown> {
     let parts = parts(call)?;
     let frozen = GLOBALS.get().frozen_time.get();
     let answer = deliver(peek_first(members(&parts, cost, leave), frozen))?;
-    return_decision(call, &parts, answer, Asked { most: 0, least: cost })
+    return_decision(call, &parts, answer, Asked::all(cost, true))
 }
 
 fn return_decision(

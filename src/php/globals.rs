@@ -2,10 +2,12 @@
 
 use super::calendar_unit::Calendar;
 use super::default_storage::DefaultStorage;
+use super::engine::open_basedir;
 use super::limits_file::LimitsFile;
 use super::permit_registry::PermitRegistry;
 use crate::clock::boot_time;
-use crate::error::Result;
+use crate::dsn::{Dsn, Tls};
+use crate::error::{Error, Result};
 use crate::limit::{Limit, LimitError, TokenBucket};
 use crate::limiter::{Limiter, Limiters, NamedLimit, Statistics};
 use crate::settings::{Overrides, Setting, Settings};
@@ -170,6 +172,9 @@ impl Globals {
             Some(dsn) => Cow::Borrowed(dsn),
             None => Cow::Owned(self.storage.dsn()?.into_bytes()),
         };
+        if storage.is_none() && self.storage.is_set_by_request() {
+            expect_allowed_files(&dsn)?;
+        }
         self.limiters.make(storage, &dsn, overrides, &self.settings())
     }
 
@@ -230,6 +235,20 @@ impl Globals {
         self.statistics.take();
         self.limits_file.look_again();
     }
+}
+
+/// Fails if a file that a script's DSN names is outside `open_basedir`. An operator, who writes php.ini and the file of limits, may
+/// name any.
+pub fn expect_allowed_files(dsn: &[u8]) -> Result<()> {
+    let target = Dsn::parse(&String::from_utf8_lossy(dsn))?.target;
+    let Some(Tls { ca, cert, key }) = target.tls() else { return Ok(()) };
+    for (name, path) in [("ca", ca), ("cert", cert), ("key", key)] {
+        if path.as_ref().is_some_and(|path| !open_basedir::allows(path)) {
+            let message = format!("DSN parameter \"{name}\" must be a file within open_basedir");
+            return Err(Error::configuration(message));
+        }
+    }
+    Ok(())
 }
 
 #[inline(always)]

@@ -13,7 +13,7 @@ pub enum Mistake {
     Milliseconds,
     /// A client without an address.
     UnknownClient,
-    /// A proxy that is not named.
+    /// A proxy that is not named, or sends another header.
     ForgottenProxy,
 }
 

@@ -28,13 +28,20 @@ pub struct Asked {
     pub most: u64,
     /// As many must be there, beside those that it leaves.
     pub least: u64,
+    /// Whether it only looks.
+    pub is_peek: bool,
 }
 
 impl Asked {
     /// By an operation that leaves nothing.
     pub fn by(op: &Op) -> Self {
-        let most = if let Op::Peek { .. } = op { 0 } else { op.cost() };
-        Self { most, least: op.needs() }
+        let is_peek = matches!(op, Op::Peek { .. });
+        Self { most: if is_peek { 0 } else { op.cost() }, least: op.needs(), is_peek }
+    }
+
+    /// By a call that takes `cost`, or by one that looks whether as many are there.
+    pub const fn all(cost: u64, is_peek: bool) -> Self {
+        Self { most: if is_peek { 0 } else { cost }, least: cost, is_peek }
     }
 }
 

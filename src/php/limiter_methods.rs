@@ -220,18 +220,19 @@ fn leaving<'a>(
     match backend {
         Backend::Native(limiter) => Ok((limiter, Some(op.leaving(leave)))),
         Backend::Named(named) => match op {
-            Op::Reserve { .. } if named.leave > 0 => Err(throw_no_reservation()),
+            Op::Reserve { .. } if named.leave > 0 => Err(throw_as_it_leaves(method)),
             op => Ok((&named.limiter, Some(op.leaving(named.leave(op.cost(), leave))))),
         },
         Backend::Php(..) => Err(throw_unsupported(method)),
     }
 }
 
+/// Throws for a method that takes tokens that may not be there.
 #[cold]
-fn throw_no_reservation() -> Thrown {
-    logic_exception(
-        "reserve() is not available on a limit that leaves tokens (\"leave\" in token_bucket.limits)",
-    )
+pub fn throw_as_it_leaves(method: &str) -> Thrown {
+    logic_exception(format!(
+        "{method}() is not available on a limit that leaves tokens (\"leave\" in token_bucket.limits)"
+    ))
 }
 
 /// Takes tokens from a bucket on a storage written in PHP, and counts the call.

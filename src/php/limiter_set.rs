@@ -5,6 +5,7 @@ use super::engine::argument::Argument;
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Method, Parameter, Type, public, variadic};
 use super::engine::exceptions::{Thrown, argument_type_error, error, value_error};
+use super::engine::fiber::FiberId;
 use super::engine::object::{self, Native, own_handlers};
 use super::engine::php_array::PhpArray;
 use super::engine::shared_string::SharedString;
@@ -18,7 +19,8 @@ use super::storage_argument::{Backend, NamedLimiter};
 use crate::limit::{Limit, Op};
 use crate::limiter::{FlaggedDecision, KeyHash, MAX_MEMBERS, Member, RecordHandle, Report};
 use ext_php_rs::types::ZendHashTable;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::ptr;
 use std::rc::Rc;
 
@@ -36,8 +38,33 @@ pub struct LimiterSet {
     kind: SetKind,
     /// Counted, so that a call keeps its limiters if PHP code constructs the object again meanwhile.
     pub parts: Rc<[Part]>,
-    /// The position of the limiter that a `FirstOf` has charged last.
-    pub charged: Cell<Option<usize>>,
+    /// What a `FirstOf` has charged last.
+    pub charged: Charged,
+}
+
+/// The position of the limiter that a `FirstOf` has charged last: outside fibers, and in each fiber that has called it.
+#[derive(Default)]
+pub struct Charged {
+    outside: Cell<Option<usize>>,
+    in_fibers: RefCell<HashMap<FiberId, usize>>,
+}
+
+impl Charged {
+    /// Notes that the running fiber has charged the limiter at this position.
+    pub fn set(&self, position: usize) {
+        match FiberId::of_running() {
+            None => self.outside.set(Some(position)),
+            Some(fiber) => drop(self.in_fibers.borrow_mut().insert(fiber, position)),
+        }
+    }
+
+    /// The position of the limiter that the running fiber has charged last.
+    pub fn get(&self) -> Option<usize> {
+        match FiberId::of_running() {
+            None => self.outside.get(),
+            Some(fiber) => self.in_fibers.borrow().get(&fiber).copied(),
+        }
+    }
 }
 
 /// The parameter of the constructors.
@@ -75,7 +102,7 @@ impl Native for LimiterSet {
 impl LimiterSet {
     /// These limiters, of which each has its own bucket.
     pub fn new(kind: SetKind, parts: Vec<Part>) -> Self {
-        Self { kind, parts: parts.into(), charged: Cell::default() }
+        Self { kind, parts: parts.into(), charged: Charged::default() }
     }
 }
 

@@ -33,14 +33,15 @@ pub fn settle(
         return Some(Report::answered(Some(false), DecidedBy::Store));
     }
     let frozen = GLOBALS.get().frozen_time.get();
+    let goes_on = limits.iter().all(|limit| limit.flagged.is_admitted());
     if let [limit] = limits {
-        let report = settlement(limit, costs.at(0), in_force)?.settle(frozen);
+        let report = settlement(limit, costs.at(0), in_force, goes_on)?.settle(frozen);
         if let Ok(settled) = &report.answer {
             note_level(limit, settled.level);
         }
         return Some(report.map(|answer| answer.map(|settled| settled.is_done)));
     }
-    let settlement = |(i, limit)| settlement(limit, costs.at(i), in_force);
+    let settlement = |(i, limit)| settlement(limit, costs.at(i), in_force, goes_on);
     let each = limits.iter().enumerate().map(settlement);
     let report = settle_all(&each.collect::<Option<Vec<_>>>()?, frozen);
     if let Ok(settled) = &report.answer {
@@ -63,6 +64,7 @@ fn settlement<'a>(
     limit: &'a LimitDecision,
     cost: u64,
     in_force: Option<&'a NamedLimits>,
+    goes_on: bool,
 ) -> Option<Settlement<'a>> {
     let identifier = limit.origin.identifier.as_bytes();
     let name = limit.origin.name.as_ref().map(SharedString::as_bytes);
@@ -74,6 +76,7 @@ fn settlement<'a>(
         decision: limit.decided(),
         decided_by: limit.flagged.flags.decided_by(),
         cost,
+        asked_for_nothing: goes_on && !limit.asked.is_peek && limit.asked.least == 0,
     })
 }
 

@@ -106,7 +106,7 @@ fn table<'a>(limits: impl Iterator<Item = &'a Counted>, track: bool) -> PhpArray
 /// The minutes of one limit, the oldest first. The last one is not over.
 fn last_hour(limit: &LimitStatistics) -> PhpArray {
     let list = |count: fn(&CallsOfMinute) -> u64| -> PhpArray {
-        limit.minutes.iter().map(|minute| count(minute) as i64).collect()
+        limit.minutes.iter().map(|minute| counted(count(minute))).collect()
     };
     let mut last_hour = PhpArray::new();
     last_hour.put(b"calls", list(|minute| minute.calls));
@@ -115,10 +115,15 @@ fn last_hour(limit: &LimitStatistics) -> PhpArray {
     last_hour
 }
 
+/// A count for PHP. No host counts so far: in a garbled file it may be anything, and sums must not become floats.
+pub fn counted(count: u64) -> i64 {
+    const MOST: u64 = 1 << 50;
+    count.min(MOST) as i64
+}
+
 /// Makes an array of the counts of one limit. A call that a dry run denied counts as accepted.
 fn row(limit: &LimitStatistics, track: bool) -> PhpArray {
-    // Never wraps: no host makes 2^63 calls.
-    let count = |outcome: Outcome| limit.outcomes.get(outcome as usize).map_or(0, |n| *n as i64);
+    let count = |outcome: Outcome| limit.outcomes.get(outcome as usize).map_or(0, |n| counted(*n));
     let (accepted, denied, would_deny) =
         (count(Outcome::Accepted), count(Outcome::Denied), count(Outcome::DryRunDenied));
     let mut row = PhpArray::new();
@@ -137,7 +142,7 @@ fn row(limit: &LimitStatistics, track: bool) -> PhpArray {
     }
     let mut most_denied = PhpArray::new();
     for (identifier, count) in limit.denied.iter().filter(|_| track).take(MAX_DENIED) {
-        most_denied.put(identifier, *count);
+        most_denied.put(identifier, counted(*count));
     }
     row.put(b"most_denied", most_denied);
     row

@@ -11,7 +11,7 @@ use super::globals::GLOBALS;
 use super::ini;
 use super::limits_in_force::look_at_limits_file;
 use super::named_limiter::one_limit;
-use super::statistics::{last_hour_of_prefix, of_prefix};
+use super::statistics::{counted, last_hour_of_prefix, of_prefix};
 use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::limit::{Decision, Limit, Op, SECOND};
@@ -238,8 +238,8 @@ fn table(table: &TableStatus) -> PhpArray {
     row.put("bytes", table.size);
     row.put("slots", table.usage.slots as u64);
     row.put("used", table.usage.used as u64);
-    row.put("evictions", table.usage.evictions);
-    row.put("denied_newcomers", table.usage.denied_newcomers);
+    row.put("evictions", counted(table.usage.evictions));
+    row.put("denied_newcomers", counted(table.usage.denied_newcomers));
     row
 }
 
@@ -248,7 +248,7 @@ fn server(server: &ServerStatus) -> PhpArray {
     row.put("name", server.name.as_str());
     row.put("up", !server.is_down);
     row.put("since", unix_time(server.since));
-    row.put("outages", server.outages);
+    row.put("outages", counted(server.outages));
     row.put("last_failure", server.last_failure.as_deref());
     row.put("round_trip", server.round_trip.map(|it| it.as_secs_f64()));
     row.put("clock_behind", server.clock_behind.map(|it| it.as_secs_f64()));

@@ -3,14 +3,14 @@
 //! A limiter takes the store out of such an object and decides by itself. The methods `prepare()`,
 //! `bootstrap()` and `consume()` serve code that was written for the contract `TokenBucketStorage`.
 
-use super::engine::call::{Call, handler};
+use super::engine::call::{Call, CallId, handler};
 use super::engine::declare::{
     Class, Method, Parameter, Type, optional, public, required, sensitive,
 };
 use super::engine::exceptions::{Thrown, error, logic_exception, value_error};
 use super::engine::object::{self, Native, own_handlers};
 use super::events::deliver;
-use super::globals::GLOBALS;
+use super::globals::{GLOBALS, expect_allowed_files};
 use super::interfaces;
 use crate::clock::from_seconds;
 use crate::dsn::{Dsn, Target};
@@ -21,7 +21,7 @@ use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendCallable, ZendHashTable, ZendStr};
 use ext_php_rs::zend::ExecutorGlobals;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::rc::Rc;
 use std::time::SystemTime;
@@ -30,13 +30,14 @@ use std::time::SystemTime;
 pub struct StorageObject {
     limiter: Rc<Limiter>,
     dsn: String,
-    /// Set while a `consume()` runs its bootstrap closure.
-    bootstrapping: Cell<Option<Bootstrapping>>,
+    /// The calls of `consume()` that run their bootstrap closures: several in fibers, or one in another.
+    bootstrapping: RefCell<Vec<Bootstrapping>>,
 }
 
 /// What `consume()` passes to the `bootstrap()` that its closure calls, and the result.
 #[derive(Clone, Copy)]
 struct Bootstrapping {
+    consume: CallId,
     /// The size of a full bucket, in nanoseconds.
     full: u64,
     /// Whether `bootstrap()` has started the bucket: `None` if it was not called, `Some(false)` if the
@@ -162,13 +163,17 @@ impl StorageObject {
         Ok(self.limiter.decide(&context, &limit, &op, GLOBALS.get().frozen_time.get()))
     }
 
-    /// Starts the bucket of the `consume()` that runs its closure, which was empty at this Unix time.
+    /// Starts the bucket of the `consume()` whose closure makes this call, which was empty at this Unix time.
     fn start(
         &self,
+        call: &Call,
         identifier: &ZendStr,
         empty_at: f64,
     ) -> Result<Report<FlaggedDecision>, Thrown> {
-        let Some(bootstrapping) = self.bootstrapping.get() else {
+        let mut running = self.bootstrapping.borrow_mut();
+        let find = |caller| running.iter().position(|it| it.consume == caller);
+        let found = call.callers().find_map(find);
+        let Some(bootstrapping) = found.and_then(|nth| running.get_mut(nth)) else {
             return Err(logic_exception(
                 "bootstrap() must be called by the closure that was passed to consume(); \
                  a bucket without a record is full",
@@ -180,8 +185,7 @@ impl StorageObject {
         let missing = from_seconds(missing).unwrap_or(bootstrapping.full);
         let report = self.decide(identifier, bootstrapping.full, Op::Start { missing })?;
         if let Ok(flagged) = &report.answer {
-            let started = Some(flagged.decision.is_accepted());
-            self.bootstrapping.set(Some(Bootstrapping { started, ..bootstrapping }));
+            bootstrapping.started = Some(flagged.decision.is_accepted());
         }
         Ok(report)
     }
@@ -206,10 +210,13 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         // Each object has its own buckets, so that tests do not affect each other.
         Target::Array => Rc::new(GLOBALS.get().unshared_limiter_on(dsn)?),
         // One mapping or connection, shared with the limiters that name the same DSN.
-        _ => GLOBALS.get().limiter(Some(dsn), None)?,
+        _ => {
+            expect_allowed_files(dsn)?;
+            GLOBALS.get().limiter(Some(dsn), None)?
+        }
     };
     let dsn = String::from_utf8_lossy(dsn).into_owned();
-    call.construct(StorageObject { limiter, dsn, bootstrapping: Cell::new(None) });
+    call.construct(StorageObject { limiter, dsn, bootstrapping: RefCell::default() });
     Ok(())
 }
 
@@ -225,7 +232,7 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
     let identifier = parse_identifier(call)?;
     let empty_at = call.float(2)?;
     let report =
-        call.try_with_this(|storage: &StorageObject| storage.start(identifier, empty_at))?;
+        call.try_with_this(|storage: &StorageObject| storage.start(call, identifier, empty_at))?;
     deliver(report).map(drop)
 }
 
@@ -236,13 +243,18 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     let cost = parse_seconds(call, 2)?.floor() as u64;
     let full = parse_seconds(call, 3)?.round() as u64;
     if call.non_null(4).is_some() && is_full(call, identifier, full)? {
-        let exchange = |new| call.with_this(|this: &StorageObject| this.bootstrapping.replace(new));
-        let outer = exchange(Some(Bootstrapping { full, started: None }))?;
+        let consume = call.id();
+        let own = Bootstrapping { consume, full, started: None };
+        call.with_this(|this: &StorageObject| this.bootstrapping.borrow_mut().push(own))?;
         let result = run_bootstrap_closure(call);
-        let bootstrapping = exchange(outer)?;
+        let started = call.with_this(|this: &StorageObject| {
+            let mut running = this.bootstrapping.borrow_mut();
+            let nth = running.iter().position(|it| it.consume == consume)?;
+            running.swap_remove(nth).started
+        })?;
         let result = result?;
         // Another process may have started the bucket meanwhile. Then this call takes from it, as below.
-        if bootstrapping.and_then(|bootstrapping| bootstrapping.started) != Some(false) {
+        if started != Some(false) {
             return call.return_bool(result);
         }
     }

@@ -1,6 +1,7 @@
 //! Time zones and dates, by PHP's own classes.
 
 use crate::dsn::sanitize;
+use crate::regular_file::reason;
 use ext_php_rs::boxed::ZBox;
 use ext_php_rs::convert::IntoZvalDyn;
 use ext_php_rs::types::{ZendObject, Zval};
@@ -66,10 +67,4 @@ pub fn new_object(class: &str, arguments: Vec<&dyn IntoZvalDyn>) -> Option<ZBox<
 pub fn call(object: &ZendObject, method: &str, arguments: Vec<&dyn IntoZvalDyn>) -> Option<Zval> {
     let answer = object.try_call_method(method, arguments).ok();
     if ExecutorGlobals::take_exception().is_some() { None } else { answer }
-}
-
-/// Why a file cannot be read, in the system's words.
-pub fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

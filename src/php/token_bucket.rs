@@ -14,7 +14,7 @@ use super::interval_limit::{self, IntervalArguments};
 use super::likely_mistakes::{Mistake, claim, warn_of_milliseconds};
 use super::limiter_methods::{
     ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESERVE, RESET, STORAGE,
-    TAKE_UP_TO,
+    TAKE_UP_TO, throw_as_it_leaves,
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::parse_storage_argument;
@@ -200,6 +200,9 @@ fn check(call: &Call) -> Result<(), Thrown> {
     let key = overridden_key.as_ref().and_then(Zval::zend_str).map(ZendStr::as_bytes);
     let admitted = call.try_with_this(|this: &LimiterObject| {
         let limiter = this.limiter("check")?;
+        if this.backend.leave() > 0 {
+            return Err(throw_as_it_leaves("check"));
+        }
         let limit = match &limit {
             Some(limit) => limit,
             None => this.limit("check")?,

@@ -1,11 +1,9 @@
 //! A file that workers look at again and again: its version, and its text.
 
-use super::time_zone::reason;
-use rustix::fs::OFlags;
+use crate::regular_file;
 use std::fmt;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::{File, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -58,25 +56,13 @@ impl fmt::Display for NoText {
 
 /// Opens a file, or says why it cannot be read.
 pub fn open(path: &Path) -> Result<(File, Version), String> {
-    // Without it opening a FIFO waits for a process that writes to it.
-    let flags = OFlags::NONBLOCK.bits() as i32;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path);
-    let file = file.map_err(|error| reason(&error))?;
-    let metadata = file.metadata().map_err(|error| reason(&error))?;
-    match metadata.is_file() {
-        true => Ok((file, Version::of(&metadata))),
-        false => Err("must be a regular file".to_owned()),
-    }
+    let (file, metadata) = regular_file::open(path)?;
+    Ok((file, Version::of(&metadata)))
 }
 
 /// Reads the text of a file of this version, of so many MiB at most.
 pub fn read_text(mut file: File, version: Version, mib: u64) -> Result<Vec<u8>, NoText> {
-    let (mut text, most) = (Vec::new(), mib << 20);
-    let read = file.by_ref().take(most + 1).read_to_end(&mut text);
-    read.map_err(|error| NoText::Because(reason(&error)))?;
-    if text.len() as u64 > most {
-        return Err(NoText::Because(format!("must be at most {mib} MiB")));
-    }
+    let text = regular_file::read(&mut file, mib).map_err(NoText::Because)?;
     match file.metadata().is_ok_and(|metadata| Version::of(&metadata) == version) {
         true => Ok(text),
         false => Err(NoText::Changed),

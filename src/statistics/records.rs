@@ -152,7 +152,8 @@ impl Contents for Record {
 fn decided(outcomes: &OutcomeCounts) -> CallsOfMinute {
     let count = |outcome: Outcome| outcomes.get(outcome as usize).copied().unwrap_or(0);
     let (denied, would_deny) = (count(Outcome::Denied), count(Outcome::DryRunDenied));
-    CallsOfMinute { calls: count(Outcome::Accepted) + denied + would_deny, denied, would_deny }
+    let calls = count(Outcome::Accepted).saturating_add(denied).saturating_add(would_deny);
+    CallsOfMinute { calls, denied, would_deny }
 }
 
 /// The records in a statistics' file.

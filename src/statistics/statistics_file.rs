@@ -4,6 +4,7 @@ use super::records::FILE_SIZE;
 use super::watch;
 use crate::clock::coarse_time;
 use crate::error::Error;
+use crate::limit::SECOND;
 use crate::mapped::{self, FileSettings, Location, Purpose, Region};
 use std::cell::{Cell, Ref, RefCell};
 use std::path::Path;
@@ -14,8 +15,10 @@ const NAME: &str = ".statistics";
 /// After this many calls a process checks that its file is the one that other processes open, and opens
 /// that one if not.
 const CHECK_EVERY: u32 = 1_024;
-/// After this many calls a process without a file looks for one: what kept it from that may have been mended.
-const RETRY_EVERY: u32 = 32;
+/// How long a process without a file waits before it looks for one again, in nanoseconds: twice as long each time. Another
+/// process may be making it, or what keeps it from being made may be mended.
+const FIRST_PAUSE: u64 = SECOND / 100;
+const LONGEST_PAUSE: u64 = SECOND;
 /// Of the limiters that a process asks for the first time, the key of each third is watched, if that can be. Not of each
 /// second: two limits may be asked in turn.
 const WATCH_EVERY: u32 = 3;
@@ -35,6 +38,9 @@ pub struct StatisticsFile {
     /// Why there is no region.
     error: RefCell<Option<Error>>,
     calls_until_check: Cell<u32>,
+    /// While there is no region: how long the present pause is, and when it ends, by the coarse clock.
+    pause: Cell<u64>,
+    retry_at: Cell<u64>,
     /// How many limiters are asked for the first time before a key is watched.
     limiters_until_watch: Cell<u32>,
     /// From when on this process notes limits for the watch, by the coarse clock.
@@ -55,6 +61,8 @@ impl StatisticsFile {
             region: RefCell::new(None),
             error: RefCell::new(None),
             calls_until_check: Cell::new(0),
+            pause: Cell::new(0),
+            retry_at: Cell::new(0),
             limiters_until_watch: Cell::new(0),
             watch_from: Cell::new(0),
         }
@@ -105,10 +113,13 @@ impl StatisticsFile {
         now >= self.watch_from.get()
     }
 
-    /// Opens the file that other processes use, unless it is open.
+    /// Opens the file that other processes use, unless it is open, or could not be opened a moment ago.
     #[cold]
     #[inline(never)]
     pub(super) fn open(&self) {
+        if coarse_time() < self.retry_at.get() {
+            return;
+        }
         self.calls_until_check.set(CHECK_EVERY);
         self.stripe.set(self.thread.wrapping_add(std::process::id()));
         let mut region = self.region.borrow_mut();
@@ -119,9 +130,12 @@ impl StatisticsFile {
                 Ok(opened) => {
                     *region = Some(opened);
                     self.error.take();
+                    self.pause.set(0);
                 }
                 Err(error) => {
-                    self.calls_until_check.set(RETRY_EVERY);
+                    self.calls_until_check.set(0);
+                    self.pause.set((2 * self.pause.get()).clamp(FIRST_PAUSE, LONGEST_PAUSE));
+                    self.retry_at.set(coarse_time() + self.pause.get());
                     self.error.replace(Some(error));
                 }
             }
@@ -130,6 +144,7 @@ impl StatisticsFile {
 
     /// Why there is no file, if that is so.
     pub(super) fn error(&self) -> Option<Error> {
+        self.retry_at.set(0);
         self.open();
         self.error.borrow().clone()
     }

@@ -5,11 +5,11 @@
 //!
 //! | bytes | state | fields |
 //! |---|---|---|
-//! | 9 | blocked | until: seconds (5), nanoseconds (4) |
 //! | 12 | window | ends at: seconds (5), nanoseconds (4); hits (3) |
 //! | 13 | filling | full at: seconds (5), nanoseconds (4); parts of one more (4) |
 //! | 14 | reserved | full at: seconds (5), nanoseconds (4); fraction (4); ahead (1) |
 //! | 15 | emptied | at: seconds (5), nanoseconds (4); 0 (2); reach (4) |
+//! | 16 | blocked | until: seconds (5), nanoseconds (4); asked: seconds (4); number (3) |
 //! | 18 | overdrawn | forgiven at: seconds (5), nanoseconds (4); debt: seconds (5), nanoseconds (4) |
 //! | 1 + 9 n | n hits in a sliding window | 0 (1); for each hit, the earliest first, when it leaves: seconds (5), nanoseconds (4) |
 
@@ -41,7 +41,12 @@ fn encode_word(state: State) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(18);
     match state {
         State::Filling { full_at } => put_span(&mut bytes, full_at),
-        State::Blocked { until } => put_time(&mut bytes, until),
+        State::Blocked { until, asked, number } => {
+            put_time(&mut bytes, until);
+            bytes.extend(asked.to_be_bytes());
+            bytes.push(0);
+            bytes.extend(number.to_be_bytes());
+        }
         State::Reserved { full_at, fraction, ahead } => {
             put_time(&mut bytes, full_at);
             bytes.extend(fraction.to_be_bytes());
@@ -89,7 +94,6 @@ fn decode_hits(bytes: &[u8]) -> Option<StoredState> {
 fn decode_word(bytes: &[u8]) -> Option<State> {
     let (first, rest) = take_time(bytes)?;
     Some(match *rest {
-        [] => State::Blocked { until: first },
         [a, b, c] => State::Window { ends_at: first, hits: u32::from_be_bytes([0, a, b, c]) },
         [a, b, c, d] => {
             let part = u32::from_be_bytes([a, b, c, d]).into();
@@ -98,6 +102,10 @@ fn decode_word(bytes: &[u8]) -> Option<State> {
         [a, b, c, d, ahead] => {
             let fraction = u32::from_be_bytes([a, b, c, d]);
             State::Reserved { full_at: first, fraction, ahead }
+        }
+        [a, b, c, d, 0, e, f] => {
+            let asked = u32::from_be_bytes([a, b, c, d]);
+            State::Blocked { until: first, asked, number: u16::from_be_bytes([e, f]) }
         }
         [0, 0, a, b, c, d] => State::Emptied { at: first, reach: u32::from_be_bytes([a, b, c, d]) },
         _ => {
@@ -146,7 +154,7 @@ mod tests {
                 State::Overdrawn { forgiven_at: a, debt: b },
                 State::Emptied { at: a, reach: part >> 6 },
                 State::Window { ends_at: a, hits: part >> 6 },
-                State::Blocked { until: a },
+                State::Blocked { until: a, asked: part, number: u16::from(ahead) },
             ] {
                 prop_assert_eq!(decode(&encode(&state.into())), state.into());
             }

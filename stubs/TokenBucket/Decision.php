@@ -3,8 +3,8 @@
 namespace TokenBucket;
 
 /**
- * The result of one call. Only limiters make such objects. As a bool, also in a condition and compared with a bool,
- * it is isAccepted().
+ * The result of one call. Only limiters make such objects. Ask isAccepted(): as a bool, also in a condition and compared with a bool,
+ * an object of the extension is the same, but one of its stand-in in plain PHP is always true.
  *
  * The decision of a Compound is about all limits that were asked: it is accepted if none of them denies. It has the fewest
  * tokens of any, as getRetryAfter() the longest wait of those that deny, and as getResetAfter() the longest of all.
@@ -136,6 +136,8 @@ final class Decision implements \JsonSerializable
      *
      * If it cost less, the rest is given back, except what has come back by itself since. A window that has ended gets nothing
      * back. A token bucket does not know that it was reset meanwhile: it gets the tokens back, never above its capacity.
+     *
+     * A call that estimated nothing, attempt(0), is charged all that it cost.
      *
      * If it cost more, the rest is charged even if it is not there, and later calls wait for it. A bucket goes at most one
      * capacity below empty, a SlidingWindow fills up; any further cost is forgotten. A FixedWindow or CalendarWindow that

@@ -5,7 +5,7 @@ namespace TokenBucket;
 /**
  * A fixed window: up to $limit hits in an interval that begins with the client's first hit.
  *
- *     $window = new TokenBucket\FixedWindow(null, "mail:$ip", 5, 60);   // five in a minute
+ *     $window = new TokenBucket\FixedWindow(null, "mail:$network", 5, 60);   // five in a minute
  *     if ($window->consume()) { ... }
  *
  * The first hit after the interval opens a new window. The whole limit comes back at once, so a stretch of one interval that

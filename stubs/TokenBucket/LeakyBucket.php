@@ -6,7 +6,7 @@ namespace TokenBucket;
  * A leaky bucket as a meter: each call raises its level by the cost, the level sinks evenly, and a call is accepted if the
  * bucket does not overflow.
  *
- *     $bucket = new TokenBucket\LeakyBucket(null, "search:$ip", 6, 30);   // six at once, one more every five seconds
+ *     $bucket = new TokenBucket\LeakyBucket(null, "search:$network", 6, 30);   // six at once, one more every five seconds
  *     if ($bucket->consume()) { ... }
  *
  * It decides as a TokenBucket of $limit tokens that refills in $interval seconds, and uses the same bucket as a TokenBucket

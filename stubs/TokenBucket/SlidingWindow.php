@@ -5,7 +5,7 @@ namespace TokenBucket;
 /**
  * A sliding window: never more than $limit hits in any stretch of an interval.
  *
- *     $window = new TokenBucket\SlidingWindow(null, "code:$ip", 5, 900);    // five in any 15 minutes
+ *     $window = new TokenBucket\SlidingWindow(null, "code:$network", 5, 900);    // five in any 15 minutes
  *     if ($window->consume()) { ... }
  *
  * Each hit counts for exactly one interval, from the call that takes it. So a denied client may try again when its oldest hit

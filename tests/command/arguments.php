@@ -48,11 +48,11 @@ $mistakes = [
     [['frobnicate'], 'unknown command frobnicate; there is '],
     [["\x1b[2J"], 'unknown command \x1b[2J'],
     [['find-limit', $log, '--macth', 'x'], 'unknown option --macth; did you mean --match?'],
-    [['find-limit', $log, '--frobnicate'], 'there is --match, --format, --proxies, --by,'],
+    [['find-limit', $log, '--frobnicate'], 'there is --match, --client, --time, --request, --format, --proxies, --by,'],
     [['find-limit', $log, '-x'], 'unknown option -x'],
     [['find-limit', $log, '--format', 'apache'], '--format must be combined, common, json, or a log_format of nginx or LogFormat of Apache'],
     [['find-limit', $log, '--format', '$remote_addr [$time_local] $status'], '--format lacks the request ($request, %r)'],
-    [['find-limit', $log, '--proxies', '10.0.0.0/8,balancer'], '--proxies: must contain addresses, networks like 10.0.0.0/8'],
+    [['find-limit', $log, '--proxies', '10.0.0.0/8,balancer'], '--proxies: must contain addresses and networks like 10.0.0.0/8'],
     [['find-limit', $log, '--by'], '--by lacks its value: --by WHAT'],
     [['find-limit', $log, '--json=yes'], '--json takes no value'],
     [['find-limit', $log, '--by', 'user', '--by', 'network'], '--by is given twice'],
@@ -112,9 +112,9 @@ foreach (['unblock', 'reset'] as $name) {
 }
 
 // The directive may be php-fpm's alone.
-$result = command(['reset', '--user', exec('id -un'), 'login', 'x'], '', [], [...$options, '-d', 'token_bucket.limits=']);
+$result = command(['reset', '--user', exec('id -un'), 'login', 'x'], '', [], [...$options, '-d', 'token_bucket.limits=', '-d', "token_bucket.shm_path=$folder"]);
 check('without a file of limits --pool is named', $result['code'] === 1
-    && $result['err'] === "token-bucket: token_bucket.limits is empty: set it in php.ini to the path of a file of limits; --pool FILE takes it from a php-fpm pool and its php.ini\n", $result);
+    && $result['err'] === "token-bucket: token_bucket.limits is empty: set it in php.ini to the path of a file of limits; --pool FILE takes it from a php-fpm pool and its php.ini. For a limit in code write --identifier ID in place of NAME CLIENT\n", $result);
 
 // Installed, the classes are in another folder.
 mkdir("$folder/usr/share/token-bucket", 0700, true);
@@ -123,5 +123,10 @@ exec('cp -R ' . escapeshellarg(__DIR__ . '/../../bin') . ' ' . escapeshellarg("$
 symlink("$folder/usr/bin/token-bucket", "$folder/link");
 $installed = implode(' ', array_map('escapeshellarg', [...php(['-d', 'extension=' . getenv('EXTENSION')]), "$folder/link", 'find-limit', $log]));
 check('installed, and called by a link', str_contains((string) shell_exec("$installed 2>&1"), '1 lines, 1 requests'));
-check('functions that are disabled', str_contains(command(['find-limit', $log], '', [], ['-d', 'extension=' . getenv('EXTENSION'), '-d', 'disable_functions=pcntl_fork'])['err'],
+check('functions that are disabled', str_contains(command(['find-limit', $log], '', [], ['-d', 'extension=' . getenv('EXTENSION'), '-d', 'disable_functions=pcntl_exec'])['err'],
     'needs PHP\'s extension pcntl'));
+
+$result = command(['--version'], '', [], $options);
+check('--version is that of the extension', $result['code'] === 0 && preg_match('~^token-bucket \d+\.\d+\.\d+\S*\n$~', $result['out']) === 1, $result);
+$result = command(['--version'], '', [], []);
+check('without the extension it says what is missing', $result['code'] === 1 && str_contains($result['err'], 'the extension token_bucket, which has the version, is not loaded'), $result);

@@ -60,7 +60,7 @@ check('and says how many are left out', run(['blocked', 'search', '--count', '1'
 application('$limit = limiter("search", "203.0.113.6"); for ($i = 0; $i < 30; $i++) { $limit->consume(); }');
 check('a client that is limited, not blocked, is not listed', !in_array('203.0.113.6', listed('search'), true));
 application('$limit = limiter("busy", "198.51.100.10"); $limit->block(0.01); for ($i = 0; $i < 12; $i++) { $limit->consume(); } usleep(20_000); for ($i = 0; $i < 9; $i++) { $limit->consume(); }');
-check('a client whose block is over is not listed, also if the limit leaves the tokens that it has', listed('busy') === [] && run(['unblock', 'busy', '198.51.100.10'])['out'] === "busy 198.51.100.10: was not blocked\n", run(['blocked', 'busy']));
+check('a client whose block is over is not listed, also if the limit leaves the tokens that it has', listed('busy') === [] && str_starts_with(run(['unblock', 'busy', '198.51.100.10'])['out'], "busy 198.51.100.10: was not blocked"), run(['blocked', 'busy']));
 blocked('trial', '198.51.100.9', 30);
 check('a dry run blocks nobody', run(['blocked', 'trial']) === ['code' => 0, 'out' => '', 'err' => ''], run(['blocked', 'trial']));
 $limits = (string) file_get_contents("$folder/limits.ini");

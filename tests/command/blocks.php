@@ -52,7 +52,7 @@ check('an identifier is listed once', preg_match_all('~mail:anna~', run(['status
 // Unblock.
 application('times(2, limiter("login_user", "eve")->consume(...)); function times($n, $call) { while ($n--) { $call(); } }');
 $result = run(['unblock', 'login_user', 'eve']);
-check('a client that was not blocked is told so', $result['code'] === 0 && $result['out'] === "login_user eve: was not blocked\n", $result);
+check('a client that was not blocked is told so', $result['code'] === 0 && str_starts_with($result['out'], 'login_user eve: was not blocked, but is denied for '), $result);
 check('and keeps its counts', str_contains(run(['peek', 'login_user', 'eve'])['out'], 'denied'));
 $result = run(['unblock', 'login_network', '127.0.0.77']);
 check('unblock says what it did', preg_match("~^login_network 127\.0\.0\.77: unblocked, (1 h|59 min [45]\d s) before the block's end\n$~", $result['out']) === 1 && $result['err'] === '', $result);
@@ -62,12 +62,22 @@ run(['block', 'login', 'net', 'carl', '15m']);
 run(['reset', 'login_network', 'net']);
 application('limiter("login_network", "net")->consume();');
 $result = run(['unblock', 'login', 'net', 'carl']);
-check('of a set the limits that are blocked are unblocked', str_starts_with($result['out'], 'login net carl: unblocked, ') && run(['peek', 'login_user', 'carl'])['out'] === "login_user carl: 2 of 2 left\n"
+check('of a set the limits that are blocked are unblocked', str_starts_with($result['out'], 'login (login_network net; login_user carl): unblocked, ') && run(['peek', 'login_user', 'carl'])['out'] === "login_user carl: 2 of 2 left\n"
     && run(['peek', 'login_network', 'net'])['out'] === "login_network net: 4 of 5 left\n", $result);
+foreach (['peek' => '2 of 2 left', 'block' => 'blocked for 1 min', 'reset' => 'reset'] as $command => $answer) {
+    $result = run([$command, 'login', 'carl', 'net', ...$command === 'block' ? ['1m'] : []]);
+    check("$command of a set shows which limit got which client, also in another order than the file's", $result['out'] === "login (login_network carl; login_user net): $answer\n", $result);
+}
 run(['unblock', '--identifier', 'mail:anna']);
 check('an identifier is unblocked under each algorithm', run(['peek', '--identifier', 'mail:anna'])['code'] === 0 && !str_contains(run(['status'])['out'], 'mail:anna'));
 run(['block', 'trial', 'x', '60']);
 check('a block of a dry run is unblocked, too', json('unblock', 'trial', 'x')['was_blocked'] === true && json('unblock', 'trial', 'x') === ['unblocked' => 'trial x', 'was_blocked' => false, 'seconds' => null, 'others' => []]);
+
+application('for ($i = 0; $i < 9; $i++) { limiter("login_network", "spent")->consume(); }');
+$result = run(['unblock', 'login_network', 'spent']);
+check('a client that is denied and not blocked needs reset', preg_match('~^login_network spent: was not blocked, but is denied for \d.*: token-bucket reset forgets its calls\n$~', $result['out']) === 1, $result);
+run(['reset', 'login_network', 'spent']);
+check('after which nothing denies it', run(['unblock', 'login_network', 'spent'])['out'] === "login_network spent: was not blocked\n");
 
 // Another limit under the same identifier.
 application('(new SlidingWindow(null, "login_user:dora", 1, 60))->block(600); (new FixedWindow("shm:other", "login_user:fred", 1, 60))->block(600);');
@@ -86,3 +96,11 @@ application('for ($i = 0; $i < 30; $i++) { (new FixedWindow(null, "many:$i", 1, 
 $result = run(['status']);
 check('status shows the twenty that last longest', preg_match_all('~^many +many:\d+ +for ~m', $result['out']) < 20 && preg_match('~^and \d+ more: --json has all$~m', $result['out']) === 1, $result);
 check('the help fits', max(array_map('strlen', explode("\n", run(['unblock', '--help'])['out'] . run(['top', '--help'])['out'] . run(['block', '--help'])['out'] . command(['--help'])['out']))) <= 80);
+
+// A name can be copied: it is never cut.
+$long = 'a_limit_with_a_long_name_of_forty_bytes_';
+application("\$limit = \\TokenBucket::per(null, '$long:someone.with.a.long.name@mail.example.org', 1, 900); for (\$i = 0; \$i < 9; \$i++) { \$limit->consume(); } \$limit->block(9000); \$limit->consume();");
+foreach (['status' => 2, 'top' => 1, 'denials' => 2] as $command => $lines) {
+    $result = run([$command]);
+    check("$command shows long names whole", preg_match_all("~\\b$long ~", $result['out']) >= $lines && str_contains($result['out'], "$long:someone.with.a.long.name@mail.example.org "), $result);
+}

@@ -19,7 +19,7 @@ check('also as JSON', array_column(json('denials', '127.0.0.9'), 'count') === [3
 $log = 'under the prefix "tb:" the log has 2 entries since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\.\n';
 foreach ([
     [['login', '127.0.0.'], "No call of 127\\.0\\.0\\. was denied by login or login_network or login_pair: $log"],
-    [['2001:db8:'], "No call of 2001:db8: was denied: $log"],
+    [['2001:db8:'], "No limit is called 2001:db8:\\. No call of 2001:db8: was denied: $log"],
     [['203.0.113.9'], "No call of 203\\.0\\.113\\.9 was denied: $log"],
     [['login_network', '127.0.0.9'], "No call of 127\\.0\\.0\\.9 was denied by login_network: {$log}Other limits have denied the client: login_pair\\.\n"],
     [['idle'], null],
@@ -50,3 +50,24 @@ foreach ([
     $result = run(['denials', $name]);
     check("the denial of $name says its cause", str_ends_with($result['out'], " once: $cause\n"), $result);
 }
+
+// README's login: the identifiers begin with another word than the limits' names.
+application(<<<'PHP'
+    $pair = \TokenBucket::per(null, 'enter:198.51.100.7 ann', 2, 300, 'enter_pair');
+    $network = \TokenBucket::per(null, 'enter:198.51.100.7', 30, 300, 'enter_network');
+    $ipv6 = \TokenBucket::per(null, 'enter:2001:db8::7:5 ann', 2, 300, 'enter_ipv6');
+    for ($i = 0; $i < 7; $i++) { (new Compound($pair, $network))->attempt(); $ipv6->consume(); }
+    PHP);
+foreach ([['enter_pair', '198.51.100.7'], ['198.51.100.7'], ['enter_pair', '198.51.100.7 ann'], ['enter:198.51.100.7']] as $words) {
+    $result = run(['denials', ...$words]);
+    check(implode(' ', $words) . ' is found behind the first colon', $result['code'] === 0
+        && preg_match('~^.* UTC  enter_pair +enter:198\.51\.100\.7 ann +5 times since .*: 2 in 5 min, used up\n$~', $result['out']) === 1, $result);
+}
+$result = run(['denials', 'enter_network', '198.51.100.7']);
+check('a limit that has not denied it names the other', str_ends_with($result['out'], "Other limits have denied the client: enter_pair.\n"), $result);
+$result = run(['denials', 'nosuch']);
+check('a word that is no limit is said to be none', str_starts_with($result['out'], 'No limit is called nosuch. No call of nosuch was denied: '), $result);
+$result = run(['denials', 'entre_network']);
+check('a name near one of a limit in code is no client', $result['code'] === 1 && str_contains($result['err'], 'did you mean enter_network?'), $result);
+check('the colons of an address end no client', json('denials', 'enter_ipv6', '2001:db8::7') === [] && count(json('denials', 'enter_ipv6', '2001:db8::7:5')) === 1);
+check('nor does another byte', json('denials', '198.51.100.') === []);

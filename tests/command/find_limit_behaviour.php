@@ -40,7 +40,7 @@ $client('192.0.2.10', $evenings(20), '-');
 $client('192.0.2.11', $evenings(30), 'Mozilla/5.0 (Linux; Android 9; CUBOT X19) AppleWebKit/537.36');
 $client('192.0.2.12', $around_the_clock(300, 5), FIREFOX, 'Mozilla/5.0 (A)', 'Mozilla/5.0 (B)', 'Mozilla/5.0 (C)', 'Mozilla/5.0 (D)', 'Mozilla/5.0 (E)');
 
-$found = find_limit(write_file('access.log', $lines), '--rates', '1/s,10/h,1/h,1/d');
+$found = find_limit(write_file('access.log', $lines), '--rates', '1/s,10/h,1/h,1/d', '--client', 'word 1');
 $clients = array_column($found['first_clients'], null, 'client');
 $expected = [
     // address => group, name, sureness, a reason

@@ -70,9 +70,11 @@ $log = write_file('access.log', combined('2001:db8:1:2::1', TIME, 'GET /', $brow
     . combined('::ffff:192.0.2.1', TIME, 'GET /', $browser, 'anna') . combined('192.0.2.1', TIME) . combined('192.0.2.2', TIME));
 check('--by network: an IPv6 /64, an IPv4 address', find_limit($log)['clients'] === 4);
 check('--ipv6-bits 48, --ipv4-bits 24', find_limit($log, '--ipv6-bits', '48', '--ipv4-bits', '24')['clients'] === 2);
-check('--by address', find_limit($log, '--by', 'address')['clients'] === 6);
+check('--by address: ::ffff:192.0.2.1 is 192.0.2.1', find_limit($log, '--by', 'address')['clients'] === 5);
 $found = find_limit($log, '--by', 'user');
 check('--by user', [$found['clients'], $found['requests'], $found['lines_without_client']] === [1, 2, 4], $found);
+$found = find_limit(write_file('vhosts.log', 'shop.example:443 ' . combined('2001:db8::1', TIME, 'GET /', $browser, 'anna b') . 'shop.example:443 ' . combined('192.0.2.1', TIME, 'GET /', $browser, 'anna c')), '--by', 'user', '--rates', '1/h');
+check('--by user, behind a virtual host', [$found['clients'], $found['limits'][0]['first_clients'], $found['read_as'][0]['client']] === [2, [], 'user, anna b'], $found['read_as']);
 $line = ['ts' => TIME, 'ip' => '192.0.2.1', 'request' => 'GET /'];
 $log = write_file('access.log', json_encode($line + ['api_key' => 'a']) . "\n" . json_encode($line + ['api_key' => 12]) . "\n" . json_encode($line) . "\n");
 $found = find_limit($log, '--by', 'field:api_key');

@@ -1,7 +1,7 @@
 <?php
 declare(strict_types=1);
 
-/* The logs of each program that docs/find-limit.md names are read right, or refused. */
+/* The logs of these programs are read right, or refused: the reader knows none of their names. */
 
 require __DIR__ . '/harness.inc';
 
@@ -69,43 +69,42 @@ $headers = [
 
 // Where the client's address is found, or what a log is refused for.
 $expected = [
-    'nginx and Apache, `combined`' => 'client: first word',
-    'nginx, `main` of its packages, behind a proxy' => 'client: first word and tenth word',
-    'Apache, `vhost_combined`' => 'client: second word',
-    'Apache, X-Forwarded-For before `%h`' => 'client: first word and second word',
-    'Apache, `HostnameLookups On`' => 'refused: no word that is an address in most lines',
-    'Caddy' => 'client: client_ip',
-    'Traefik, `common`' => 'client: first word',
-    'Traefik, `json`' => 'client: ClientHost',
-    'HAProxy, `httplog`' => 'client: sixth word',
-    'AWS, Application Load Balancer' => 'client: fourth word',
-    'AWS, CloudFront' => 'client: c-ip and x-forwarded-for',
-    'AWS, WAF' => 'client: clientIp',
-    'AWS, S3' => 'client: fourth word',
+    'nginx and Apache, `combined`' => 'client: word 1',
+    'nginx, `main` of its packages, behind a proxy' => 'client: behind 5',
+    'Apache, `vhost_combined`' => 'client: word 2',
+    'Apache, X-Forwarded-For before `%h`' => 'client: word 1, last but one',
+    'Apache, `HostnameLookups On`' => 'refused: no place is an address',
+    'Caddy' => 'client: request.client_ip',
+    'Traefik, `common`' => 'client: word 1',
+    'Traefik, `json`' => 'client: ClientAddr',
+    'HAProxy, `httplog`' => 'client: word 6',
+    'AWS, Application Load Balancer' => 'client: word 4',
+    'AWS, CloudFront' => 'client: c-ip',
+    'AWS, WAF' => 'client: httpRequest.clientIp',
+    'AWS, S3' => 'client: word 4',
     'Cloudflare, Logpush' => 'client: ClientIP',
-    'Google Cloud, load balancer' => 'client: remoteIp',
-    'Azure, Application Gateway' => 'client: clientIP',
-    'Fastly, over syslog' => 'client: fourth word',
+    'Google Cloud, load balancer' => 'client: httpRequest.remoteIp',
+    'Azure, Application Gateway' => 'client: properties.clientIP',
+    'Fastly, over syslog' => 'client: word 4',
     'Heroku, router' => 'client: fwd',
-    'Varnish, `varnishncsa`' => 'client: first word',
-    'lighttpd' => 'client: first word',
-    'Squid' => 'client: third word',
+    'Varnish, `varnishncsa`' => 'client: word 1',
+    'lighttpd' => 'client: word 1',
+    'Squid' => 'client: word 3',
     'IIS' => 'client: c-ip',
-    'Kubernetes, ingress-nginx' => 'client: first word',
-    'Kubernetes, Istio' => 'client: downstream_remote_address and x_forwarded_for',
-    'Envoy' => 'client: ninth word',
-    'containerd, a file of a pod' => 'client: fourth word',
-    'Docker, `json-file`' => 'client: first word in log',
-    'Docker, `docker compose logs -t`' => 'client: fourth word',
-    'systemd, `journalctl`' => 'client: sixth word',
-    'systemd, `journalctl -o json`' => 'client: first word in MESSAGE',
-    'rsyslog, RFC 5424' => 'client: eighth word',
-    'Ruby on Rails' => 'client: fourth word',
+    'Kubernetes, ingress-nginx' => 'client: word 1',
+    'Kubernetes, Istio' => 'client: x_forwarded_for',
+    'Envoy' => 'client: behind 7',
+    'containerd, a file of a pod' => 'client: word 4',
+    'Docker, `json-file`' => 'client: log: word 1',
+    'Docker, `docker compose logs -t`' => 'client: word 4',
+    'systemd, `journalctl`' => 'client: word 6',
+    'systemd, `journalctl -o json`' => 'client: MESSAGE: word 1',
+    'rsyslog, RFC 5424' => 'client: word 8',
+    'Ruby on Rails' => 'client: behind 2',
     'Uvicorn' => 'refused: no time with a date',
     "PHP's own server" => 'refused: no time with a date',
 ];
 check('each program has lines', array_keys($expected) === array_keys($programs), [array_diff_key($expected, $programs), array_diff_key($programs, $expected)]);
-$page = file_get_contents(__DIR__ . '/../../docs/find-limit.md');
 
 foreach ($programs as $name => $format) {
     // Later lines are looked at only if they may match; these are not.
@@ -115,9 +114,6 @@ foreach ($programs as $name => $format) {
     $log = write_file('access.log', ($headers[$name] ?? '') . $lines . $others . $lines);
     $result = command(['find-limit', '--json', $log, '--match', 'POST /login', '--rates', '1/min', '--deny-share', '0']);
     $row = $expected[$name];
-    foreach (explode(' and ', explode(',', $name)[0]) as $program) {
-        check("the page names $program", str_contains($page, $program));
-    }
     if (str_starts_with($row, 'refused: ')) {
         check("$name is refused", $result['code'] === 1 && str_contains($result['err'], substr($row, strlen('refused: '))), $result);
         check("$name: what to do", str_contains($result['err'], '--format') && str_contains($result['err'], 'docs/find-limit.md'), $result['err']);

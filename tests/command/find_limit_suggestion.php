@@ -60,11 +60,11 @@ check('nor in the report', command(['find-limit', $log, '--match', 'POST /login'
 $found = find_limit($log, '--match', 'POST /login', '--rates', '1/min', '--deny-share', '1.5');
 $ini = write_file('limits.ini', $found['strictest']['ini']);
 $process = [...php(['-d', 'extension=' . getenv('EXTENSION'), '-d', "token_bucket.limits=$ini", '-d', 'token_bucket.storage=array:']),
-    '-r', 'for ($i = 0; TokenBucket\limiter("login", "anna")->consume(); $i++); echo $i;'];
+    '-r', 'for ($i = 0; TokenBucket\limiter("login_trial", "anna")->consume(); $i++); echo $i;'];
 check('limiter() reads the section', shell_exec(implode(' ', array_map('escapeshellarg', $process))) === '5', $found['strictest']['ini']);
 
 // The text has the same numbers.
 $text = command(['find-limit', $log, '--match', 'POST /login', '--rates', '1/min', '--deny-share', '1.5'])['out'];
-check('the text names the suggestion', str_contains($text, 'TokenBucket::per($storage, $client, 5, 300)') && str_contains($text, "[login]\n    limit = 5\n    interval = 300"), $text);
+check('the text names the suggestion', str_contains($text, 'TokenBucket::per($storage, $client, 5, 300)') && str_contains($text, "[login_trial]\n    limit = 5\n    interval = 300"), $text);
 $lengths = array_map('strlen', explode("\n", str_replace("$folder/", '', $text)));
 check('the text fits 80 columns', max($lengths) <= 80, $lengths);

@@ -140,3 +140,33 @@ check('the name of a limit that denies has no control characters', $result['code
 // A folder named by ${...} in php.ini may have any name.
 $result = command(['peek', '--identifier', 'a:b', '--user', $user], '', ['TB_FOLDER' => "/nowhere/\x1b[2J\u{9b}2J"], [...$options, '-d', 'token_bucket.shm_path=${TB_FOLDER}']);
 check('no message has control characters', $result['code'] === 1 && str_contains($result['err'], '\u{1b}[2J') && preg_match('~[\x00-\x09\x0b-\x1f]|\xc2\x9b~', $result['err'] . $result['out']) === 0, $result);
+
+// NAME CLIENT of a limit in code: what it is called here is said, not how to make a file.
+application('for ($i = 0; $i < 9; $i++) { \TokenBucket::per(null, "signup:192.0.2.9 anna", 5, 300, "signup_pair")->consume(); }');
+$is_counted = 'token-bucket: signup_pair is counted, but is not in ';
+$whole = "If it is a limit in code, name its client by --identifier 'signup:192.0.2.9 anna'\n";
+foreach ([['peek'], ['unblock'], ['block', '1h'], ['reset']] as $words) {
+    $command = array_shift($words);
+    $result = run([$command, 'signup_pair', '192.0.2.9 anna', ...$words]);
+    check("$command of a limit in code names --identifier with the identifier", $result['code'] === 1 && $result['err'] === "{$is_counted}the file of limits\n$whole", $result);
+}
+$result = run(['peek', 'signup_pair', '192.0.2.8 bob']);
+check('of a client that was not denied it says where identifiers are found', $result['code'] === 1
+    && str_contains($result['err'], "--identifier 'signup_pair:192.0.2.8 bob', or by what the code passes as identifier: token-bucket top signup_pair shows some\n"), $result);
+check('a name that nobody knows is another mistake', str_contains(run(['peek', 'no_such', 'anna'])['err'], 'has no limit "no_such"'));
+$own_file = $options;
+$options = [...$options, '-d', 'token_bucket.limits='];
+$result = run(['peek', 'signup_pair', '192.0.2.9 anna']);
+check('also without a file of limits, where it may be that of a pool', $result['code'] === 1
+    && $result['err'] === "{$is_counted}a file of limits, for token_bucket.limits is empty\n{$whole}If it is in the file of a php-fpm pool, name the pool by --pool FILE\n", $result);
+$options = $own_file;
+
+// A limit of the file and one in code have one name, and the identifiers of the one in code begin with another word.
+write_file('limits.ini', "[gate_pair]\nlimit = 5\ninterval = 900\n[gate_twin]\nlike = gate_pair\n[gate_net]\nlimit = 9\ninterval = 9\n[gate]\nall = gate_pair gate_net\n");
+application('for ($i = 0; $i < 9; $i++) { foreach (["192.0.2.6 ann", "192.0.2.7 bob"] as $client) { \TokenBucket::per(null, "gate:$client", 5, 300, "gate_pair")->consume(); limiter("gate_twin", $client)->consume(); } }');
+foreach (['peek', 'unblock', 'block', 'reset'] as $command) {
+    $result = run([$command, 'gate_pair', '192.0.2.7 bob', ...$command === 'block' ? ['60'] : []]);
+    check("$command says that a limit in code has the name", str_contains($result['err'], "token-bucket: a limit in code is also counted as gate_pair; name its clients by --identifier, such as --identifier 'gate:192.0.2.7 bob'\n"), $result);
+}
+$result = run(['peek', 'gate_twin', '192.0.2.7 bob']);
+check('a limit that shares buckets is none in code', $result['err'] === '', $result);

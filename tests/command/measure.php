@@ -29,5 +29,5 @@ foreach ($mistakes as [$words, $input, $expected]) {
 $result = command(['measure', 'redis://:s3cret@127.0.0.1:1/2?timeout_ms=1']);
 check('a server that does not answer is a failure with its reason', $result['code'] === 1 && $result['out'] === ''
     && preg_match('~^token-bucket: loads redis://127\.0\.0\.1:1/2 for 3 s with one process and for 3 s with 8; .*\ntoken-bucket: Redis at 127\.0\.0\.1:1: cannot connect: Connection refused .*\n$~', $result['err']) === 1, $result);
-$result = command(['measure', 'redis://127.0.0.1:1'], '', [], ['-d', 'extension=' . getenv('EXTENSION'), '-d', 'disable_functions=proc_open']);
-check('a function that is disabled', $result['code'] === 1 && str_contains($result['err'], "measure needs PHP's function proc_open()"), $result);
+$result = command(['measure', 'redis://127.0.0.1:1'], '', [], ['-d', 'extension=' . getenv('EXTENSION'), '-d', 'disable_functions=pcntl_fork']);
+check('a function that is disabled', $result['code'] === 1 && str_contains($result['err'], "measure needs PHP's extension pcntl, and its function pcntl_fork()"), $result);

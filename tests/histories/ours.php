@@ -18,11 +18,11 @@ const LIMITS = [
 function limits(string $dsn, string $key, int $round): Round
 {
     [$algorithm, $limit, $interval] = LIMITS[$round % count(LIMITS)];
-    $make = fn () => match ($algorithm) {
+    $make = fn (float $interval, string $unit = 'hour') => match ($algorithm) {
         'token_bucket' => TokenBucket::per($dsn, $key, $limit, $interval),
         'fixed_window' => new FixedWindow($dsn, $key, $limit, $interval),
         'sliding_window' => new SlidingWindow($dsn, $key, $limit, $interval),
-        'calendar_hour' => new CalendarWindow($dsn, $key, $limit, 'hour', 'UTC'),
+        'calendar_hour' => new CalendarWindow($dsn, $key, $limit, $unit, 'UTC'),
     };
     // A sliding window gives back the latest hits, whoever took them; a calendar window takes all hits or none.
     $ops = match ($algorithm) {
@@ -36,10 +36,12 @@ function limits(string $dsn, string $key, int $round): Round
     $settles = $interval > 1_000 && $algorithm !== 'sliding_window';
     $begin = $algorithm === 'calendar_hour' ? intdiv(time(), 3_600) * 3_600 : $interval;
     $model = $is_one_by_one ? 'sliding_window_one_by_one' : $algorithm;
-    return new Round(["$model $limit $begin"], function () use ($make, $ops, $settles, $is_one_by_one): Closure {
-        $limiter = $make();
+    return new Round(["$model $limit $begin"], function () use ($make, $ops, $interval, $settles, $is_one_by_one): Closure {
+        [$limiter, $looker] = [$make($interval), $make($interval / 10_000, 'day')];
         $taken = null;
-        return function () use ($limiter, $ops, $settles, $is_one_by_one, &$taken): array {
+        return function () use ($limiter, $looker, $ops, $settles, $is_one_by_one, &$taken): array {
+            // A look changes nothing, whatever its numbers, so it is not recorded.
+            mt_rand(0, 3) || answered(fn () => $looker->peek(mt_rand(0, 1)), $limiter);
             if ($taken && mt_rand(0, 1)) {
                 return settled($taken, $limiter);
             }

@@ -60,3 +60,13 @@ request('GET', 'call.php?' . http_build_query(['limit' => 'payment', 'client' =>
 check('one error is an error, not errors', preg_match('/\b1 (<[^>]*>)?error\b/', request('GET', 'view.php')['body']) === 1);
 
 finish('attention');
+
+// Of many denied calls nobody reads that nothing needs attention.
+mkdir("$tables-some");
+$page = run_alone('some_denied.php', 'extension=' . getenv('EXTENSION'), "token_bucket.shm_path=$tables-some");
+check('where four of ten calls are denied the page says how many', !str_contains($page, 'Nothing needs attention')
+    && str_contains($page, 'No fault is known. 40.0&nbsp;% of all calls were denied'), substr(strip_tags($page), 0, 600));
+
+// Of several things the file of limits comes first.
+$page = run_alone('behind_proxy.php', "token_bucket.limits=$file", ...$directives);
+check('a broken file of limits comes first', preg_match('~<ul>\s*<li>The file of the named limits has a mistake~', $page) === 1, substr(strip_tags($page), 0, 600));

@@ -140,6 +140,18 @@ for ($client = 0; $client < 40; $client++) {
 $browser->resize(390, 844);
 $browser->open(page_url('change.php?refresh=0'));
 check('with 40 limited clients the page is less than 5,000 px long at 390 px', ($height = $browser->run(SCROLL_HEIGHT)) < 5000, "it is $height px long");
+// Each width has another way to break a line.
+foreach ([320, 360, 390, 412, 480, 600] as $width) {
+    $browser->resize($width, 844);
+    check("at $width px a long identifier leaves its limit before the buttons", $browser->run('
+        return [...document.querySelectorAll("[aria-labelledby=limited] tbody tr, [aria-labelledby=most-denied] tbody tr")].every(row => {
+            row.querySelector("th bdi").textContent = "login:2001:db8:1:2::/64 somebody.with.a.long.name@mail.example.org";
+            const [limit, form] = [row.cells[1], row.querySelector("form")].map(part => part.getBoundingClientRect());
+            return limit.bottom <= form.top + 1 || limit.right <= form.left && limit.top < form.bottom;
+        })'));
+}
+$browser->resize(390, 844);
+$browser->open(page_url('change.php?refresh=0'));
 $browser->follow('//section[@aria-labelledby="limited"]//a[.="Show more"]');
 check('the other clients are shown on demand', $browser->run('return document.querySelectorAll("[aria-labelledby=limited] tbody tr").length') > 20);
 $is_shown = 'return document.querySelector("#directives ~ table").checkVisibility()';

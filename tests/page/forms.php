@@ -72,6 +72,25 @@ foreach (['block' => ['sure' => 'yes', 'time' => 60], 'reset' => [], 'unblock' =
 }
 check('its calls are counted beside the others', str_contains(request('GET', 'view.php')['body'], 'and 9&nbsp;exempt') && call_limit('login_user', 'office') === 1);
 
+// A mistyped address.
+foreach (['login_user' => '127.0.0.300', 'in the code' => 'search:127.0.0.300 anna'] as $limit => $typed) {
+    foreach (['reset', 'unblock'] as $action) {
+        $answer = request('POST', 'change.php', ['action' => $action, 'limit' => $limit, 'client' => $typed, 'token' => $token], [$cookie]);
+        check("$action of $typed is refused", $answer['status'] === 422 && str_contains($answer['body'], '127.0.0.300 looks like an address and is none.'), $answer['body']);
+    }
+    $answer = request('POST', 'change.php', ['action' => 'block', 'limit' => $limit, 'client' => $typed, 'token' => $token], [$cookie]);
+    check("block of $typed asks", $answer['status'] === 200 && str_contains($answer['body'], 'Block this client?') && str_contains($answer['body'], '127.0.0.300 looks like an address and is none'), $answer['body']);
+    $known = ['limit' => $limit, 'client_base64' => base64_encode($typed), 'token' => $token];
+    $answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'time' => '60'] + $known, [$cookie]);
+    check("who says yes blocks $typed", $answer['status'] === 200 && str_contains($answer['body'], 'Blocked:'), $answer['body']);
+    $answer = request('POST', 'change.php', ['action' => 'unblock', 'limit' => $limit, 'client' => $typed, 'token' => $token], [$cookie]);
+    check("what is blocked is unblocked: $typed", $answer['status'] === 200 && str_contains($answer['body'], 'Unblocked:'), $answer['body']);
+}
+foreach (['login_user' => '192.0.2.5', 'in the code' => 'search:2001:db8::/64'] as $limit => $typed) {
+    $answer = request('POST', 'change.php', ['action' => 'block', 'limit' => $limit, 'client' => $typed, 'token' => $token], [$cookie]);
+    check("$typed is an address", str_contains($answer['body'], 'Block this client?') && !str_contains($answer['body'], 'is none') && !str_contains($answer['body'], 'no address'));
+}
+
 $mistakes = [
     'an unknown action' => ['action' => 'drop'],
     'an unknown limit' => ['limit' => 'logn_user'],

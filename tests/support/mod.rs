@@ -1,6 +1,7 @@
 //! What several test programs share.
 
 use std::cell::Cell;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use token_bucket::limiter::{CallContext, RecordHandle};
@@ -14,7 +15,8 @@ impl Folder {
     pub fn new(name: &str) -> Self {
         let folder =
             PathBuf::from(format!("/dev/shm/token_bucket-test-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        // Others may not write to it, whatever the umask.
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).unwrap();
         Self(folder)
     }
 }

@@ -18,13 +18,19 @@ foreach (['RateLimiter', 'Cache', 'Lock'] as $component) {
     require_once "$sources/Symfony/Component/$component/autoload.php";
 }
 
-function symfony_limiter(AdapterInterface $cache, ?PersistingStoreInterface $lock, string $id, int $capacity, float $rate): LimiterInterface
+/** A factory as a container makes it: once, and kept. */
+function symfony_factory(AdapterInterface $cache, ?PersistingStoreInterface $lock, int $capacity, float $rate): RateLimiterFactory
 {
     $rate = $rate >= 1
         ? ['interval' => '1 second', 'amount' => (int) $rate]
         : ['interval' => round(1 / $rate) . ' seconds', 'amount' => 1];
     $config = ['id' => 'bench', 'policy' => 'token_bucket', 'limit' => $capacity, 'rate' => $rate];
-    return (new RateLimiterFactory($config, new CacheStorage($cache), $lock ? new LockFactory($lock) : null))->create($id);
+    return new RateLimiterFactory($config, new CacheStorage($cache), $lock ? new LockFactory($lock) : null);
+}
+
+function symfony_limiter(AdapterInterface $cache, ?PersistingStoreInterface $lock, string $id, int $capacity, float $rate): LimiterInterface
+{
+    return symfony_factory($cache, $lock, $capacity, $rate)->create($id);
 }
 
 /** The folder of Debian testing's Symfony. */

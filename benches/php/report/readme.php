@@ -11,13 +11,14 @@ function readme_sentence(string $page, string $tables): string
     };
     $number = fn (string $text): string => two_digits((float) str_replace(',', '', $text));
     [$memory, $unit, $apcu] = $find('a decision in shared memory [^|]*\\| ([\\d.,]+) (\\S+) \\| ([\\d.,]+) x', $page);
-    [$many, $many_unit] = $find('the same of 100,000 clients at random \\| ([\\d.,]+) (\\S+) ', $page);
+    [$many, $many_unit] = $find('the same with 100,000 clients at random \\| ([\\d.,]+) (\\S+) ', $page);
     [$redis, $redis_unit, $symfony] = $find('a decision on Redis, unix socket \\| ([\\d.,]+) (\\S+) \\| ([\\d.,]+) x', $page);
     // The first row of each is that of the latencies.
     [$window] = $find('Redis, TCP \\| phpredis, `INCR` and `EXPIRE` \\| ([\\d.,]+) x', $tables);
     [$script] = $find('Redis, TCP \\| phpredis, `EVALSHA` of a minimal script \\(GCRA\\) \\| ([\\d.,]+) x', $tables);
-    return "A decision took {$number($memory)} $unit in shared memory ({$number($many)} $many_unit of 100,000 clients at random) and {$number($redis)} $redis_unit on Redis' socket; symfony/rate-limiter took {$number($apcu)} and {$number($symfony)} times as long. "
-        . "**Slower over TCP**: phpredis' `INCR` and `EXPIRE` took {$number($window)} times token_bucket's time, a minimal script {$number($script)} times:";
+    $less = fn (string $ratio): string => round(100 * (1 - (float) $ratio)) . ' %';
+    return "A decision in shared memory took {$number($memory)} $unit for one client and {$number($many)} $many_unit for 100,000 in random order, on Redis' socket {$number($redis)} $redis_unit; symfony/rate-limiter took {$number($apcu)} and {$number($symfony)} times as long. "
+        . "**Over TCP phpredis is faster**: `INCR` and `EXPIRE` by {$less($window)}, a minimal script by {$less($script)}:";
 }
 
 function two_digits(float $number): string

@@ -11,9 +11,8 @@ use Symfony\Component\Lock\Store\FlockStore;
 [, $limiter, $folder] = $argv;
 if ($limiter === 'symfony') {
     require dirname(__DIR__) . '/limiters/symfony.php';
-    $cache = new FilesystemAdapter('bench', 0, $folder);
-    $lock = new FlockStore($folder);
-    $decide = fn (string $client): bool => symfony_limiter($cache, $lock, $client, 1_000_000_000, 1e6)->consume()->isAccepted();
+    $factory = symfony_factory(new FilesystemAdapter('bench', 0, $folder), new FlockStore($folder), 1_000_000_000, 1e6);
+    $decide = fn (string $client): bool => $factory->create($client)->consume()->isAccepted();
 } else {
     require_once dirname(__DIR__, 3) . '/integrations/stand-in/stand-in.php';
     $decide = fn (string $client): bool => (new TokenBucket(null, $client, 1_000_000_000, 1e6))->consume();

@@ -12,9 +12,9 @@ final class ClientHits
 
     /**
      * @param non-empty-array<int, int> $times  how many requests at each time, in milliseconds, in order
-     * @param list<string>              $agents the codes of its user agents, the first MOST_AGENTS
+     * @param string                    $agents the codes of its user agents, the first MOST_AGENTS
      */
-    public function __construct(public readonly string $client, public readonly array $times, public readonly array $agents)
+    public function __construct(public readonly string $client, public readonly array $times, public readonly string $agents)
     {
         $this->requests = array_sum($times);
     }

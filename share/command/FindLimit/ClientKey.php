@@ -5,29 +5,34 @@ namespace TokenBucket\Command\FindLimit;
 
 use TokenBucket\Command\Text;
 use TokenBucket\Command\UsageError;
+use function TokenBucket\in_network;
 
-/** What counts as one client: --by. */
+/** What counts as one client: --by, and --proxies, which are no clients. */
 final class ClientKey
 {
     private const LONGEST = 256;
 
-    private function __construct(
-        public readonly string $by,
-        private string $field,
-        public readonly ClientAddress $addresses,
-        private int $ipv6Bits,
-        private int $ipv4Bits,
-    ) {
+    /** @param list<string> $proxies */
+    private function __construct(public readonly string $by, public readonly array $proxies, private int $ipv6Bits, private int $ipv4Bits)
+    {
     }
 
-    /** @throws UsageError unless $by is address, network, user or field:NAME */
-    public static function from(string $by, ClientAddress $addresses, int $ipv6Bits, int $ipv4Bits): self
+    /**
+     * @param list<string> $proxies
+     *
+     * @throws UsageError unless $by is address, network, user or field:NAME, and $proxies are addresses and networks
+     */
+    public static function from(string $by, array $proxies, int $ipv6Bits, int $ipv4Bits): self
     {
-        $field = str_starts_with($by, 'field:') ? substr($by, 6) : '';
-        if ($field === '' && !in_array($by, ['address', 'network', 'user'], true)) {
+        if (!in_array($by, ['address', 'network', 'user'], true) && preg_match('~^field:.~s', $by) !== 1) {
             throw new UsageError('--by must be address, network, user, or field:NAME for a field of JSON lines; it is "' . Text::printable($by) . '"');
         }
-        return new self($by, $field, $addresses, $ipv6Bits, $ipv4Bits);
+        try {
+            in_network('192.0.2.1', $proxies);
+        } catch (\ValueError $error) {
+            throw new UsageError('--proxies: ' . (string) preg_replace('~^.*?\) ~', '', $error->getMessage()));
+        }
+        return $by === 'address' ? new self($by, $proxies, 128, 32) : new self($by, $proxies, $ipv6Bits, $ipv4Bits);
     }
 
     /** Whether a client is an address, so that a log without addresses was misread. */
@@ -36,21 +41,27 @@ final class ClientKey
         return in_array($this->by, ['address', 'network'], true);
     }
 
-    /** The client, without line breaks and of bounded length; null if the line names none. */
-    public function of(LogEntry $entry): ?string
+    /** The field that --by names, if it names one. */
+    public function field(): ?string
     {
-        if ($this->by === 'network') {
-            $client = $this->addresses->network($entry->address, $entry->forwarded, $this->ipv6Bits, $this->ipv4Bits);
-        } elseif ($this->by === 'address') {
-            $client = $this->addresses->of($entry->address, $entry->forwarded);
-            $client = $this->addresses->parse($client) === null ? null : $client;
-        } elseif ($this->by === 'user') {
-            $client = $entry->user;
-        } else {
-            $client = $entry->fields[$this->field] ?? null;
-            $client = is_scalar($client) ? (string) $client : null;
-        }
-        if ($client === null || $client === '') {
+        return str_starts_with($this->by, 'field:') ? substr($this->by, strlen('field:')) : null;
+    }
+
+    public function network(string $address, bool $has_port): ?string
+    {
+        $network = Address::network($address, $has_port, $this->ipv6Bits, $this->ipv4Bits);
+        return $network !== null && $this->by === 'address' ? explode('/', $network)[0] : $network;
+    }
+
+    public function isProxy(string $address, bool $has_port): bool
+    {
+        return $this->proxies !== [] && in_network(Address::network($address, $has_port, 128, 32) ?? '', $this->proxies);
+    }
+
+    /** A client that is no address, without line breaks and of bounded length; null if there is none. */
+    public static function named(string $client): ?string
+    {
+        if ($client === '' || $client === '-') {
             return null;
         }
         if (strlen($client) > self::LONGEST) {

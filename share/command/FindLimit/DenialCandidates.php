@@ -37,7 +37,9 @@ final class DenialCandidates
      */
     public function denied(array $rates, array $capacities): array
     {
-        $denied = $replays = [];
+        // A rate whose bucket can hold none of the capacities has no limit.
+        $denied = array_fill_keys(array_keys($rates), []);
+        $replays = [];
         foreach ($rates as $number => $rate) {
             foreach ($capacities[$number] as $capacity) {
                 $denied[$number][$capacity] = 0;

@@ -15,8 +15,8 @@ namespace TokenBucket\Command\FindLimit;
  * @phpstan-type Client array{client: string, requests: int, group: string, looks_like: string, sureness: string, reasons: list<string>,
  *     user_agent: string, smallest_capacity: array<string, int>}
  * @phpstan-type Curve array{rate: string, points: list<array{int, float, float}>}
- * @phpstan-type Report array{logs: list<string>, read_as: list<array{client: string, time: string, request: string}>,
- *     warnings: list<string>, match: list<string>, by: string, lines: int, broken_lines: int, broken_samples: list<string>,
+ * @phpstan-type Report array{logs: list<string>, read_as: list<array{client: string, time: string, request: string, not_the_client: list<string>}>,
+ *     warnings: list<string>, doubts: list<string>, match: list<string>, by: string, lines: int, broken_lines: int, broken_samples: list<string>,
  *     lines_without_client: int, requests: int, from: string, to: string, clients: int, clients_by_behaviour: array<string, int>,
  *     deny_share_percent: float, most_clients_denied: int, most_people_denied: int,
  *     limits: list<Limit>, suggestions: list<Suggestion>, suggestions_for_people: list<Suggestion>, strictest: Suggestion|null,
@@ -71,7 +71,7 @@ final class Findings
      *
      * @return array<string, mixed> a Report but for what stands in the arguments
      */
-    public function report(array $denied, Reading $reading, string $name): array
+    public function report(array $denied, HitCollector $reading, string $name): array
     {
         $limits = $suggestions = [];
         foreach ($this->rates as $number => $rate) {

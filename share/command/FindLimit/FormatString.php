@@ -6,41 +6,40 @@ namespace TokenBucket\Command\FindLimit;
 use TokenBucket\Command\Text;
 use TokenBucket\Command\UsageError;
 
-/** Makes a regular expression of --format: nginx's log_format or Apache's LogFormat. */
+/** Names the places of lines by --format: nginx's log_format or Apache's LogFormat. */
 final class FormatString
 {
+    public const WHAT = 'the log_format of nginx or the LogFormat of Apache, or combined, common or json';
     private const NAMED = [
         'combined' => '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"',
         'common' => '%h %l %u %t "%r" %>s %b',
     ];
-    /** The parts of a request by nginx's variables. */
-    private const NGINX = [
-        'time_local' => 'time', 'time_iso8601' => 'time', 'msec' => 'time', 'remote_addr' => 'address', 'http_x_forwarded_for' => 'forwarded',
-        'proxy_add_x_forwarded_for' => 'forwarded', 'proxy_protocol_addr' => 'forwarded', 'http_x_real_ip' => 'forwarded', 'http_cf_connecting_ip' => 'forwarded', 'http_true_client_ip' => 'forwarded',
-        'request' => 'request', 'request_method' => 'method', 'request_uri' => 'uri', 'uri' => 'uri', 'document_uri' => 'uri', 'remote_user' => 'user', 'http_user_agent' => 'agent',
-    ];
-    /** The same by Apache's directives; a header's name in lower case. */
-    private const APACHE = [
-        't' => 'time', 'h' => 'address', 'a' => 'address', '{c}a' => 'address', '{x-forwarded-for}i' => 'forwarded', '{x-real-ip}i' => 'forwarded',
-        '{cf-connecting-ip}i' => 'forwarded', '{true-client-ip}i' => 'forwarded', 'r' => 'request', 'm' => 'method', 'U' => 'uri', 'u' => 'user', '{user-agent}i' => 'agent',
-    ];
     /** A variable of nginx, or a directive of Apache. */
     private const FIELD = '~(\$\{\w+\}|\$\w+|%%|%[\d,!<>]*(?:\{[^}]*\})?(?:\^[a-z]{2}|[A-Za-z]))~';
-    /** Fields that are one value together. */
+    /** Fields that are one value together: an address and its port, a path and its query, the parts of a time. */
     private const JOINED = [
-        // An address and its port.
         '~(\$\{?remote_addr\}?|%(?:\{c\})?[ah]):(?:\$\{?remote_port\}?|%\{remote\}p)~' => '$1',
-        // A path and its query.
         '~(%[<>]?U)%[<>]?q|(\$\{?(?:document_)?uri\}?)\$\{?is_args\}?\$\{?args\}?~' => '$1$2',
-        // A time: %{%d/%b/%Y:%T}t.%{msec_frac}t %{%z}t
         '~%[<>!\d,]*\{[^}]*\}t(?:[^%$]*%[<>!\d,]*\{[^}]*\}t)+~' => '%{several}t',
     ];
-    private const TIME = '(?:' . LinePart::TIMES['common'] . '|' . LinePart::TIMES['iso'] . '|\d++(?:\.\d++)?+)';
-    /** May have blanks without quotes around them: these parts, and these variables and directives of no part. */
-    private const WITH_BLANKS = '~^(?:user|agent|request)$|^\$\{?(?:upstream|https?_|sent_http|cookie|ssl|geoip)|\}[A-Za-z]$~';
+    private const IS_TIME = '~^\$\{?(?:time_local|time_iso8601|msec)\}?$|^%.*t$~';
+    private const IS_ADDRESS = '~^\$\{?(?:remote_addr|realip_remote_addr)\}?$|^%[\d,!<>]*(?:\{c\})?[ah]$~';
+    private const IS_REQUEST = '~^\$\{?(?:request|request_method)\}?$|^%[\d,!<>]*[rm]$~';
+    private const IS_PATH = '~^\$\{?(?:(?:document_|request_)?uri)\}?$|^%[\d,!<>]*U$~';
+    private const IS_USER = '~^\$\{?remote_user\}?$|^%[\d,!<>]*u$~';
+    private const TIME = '(?:\d\d/[A-Za-z]{3}/\d{4}:\d\d:\d\d:\d\d(?:\.\d+)?+(?: [+-]\d{4})?+|\d{4}-\d\d-\d\d[T ][\d:.,]++(?: ?(?:Z|[+-]\d\d:?\d\d))?+|\d++(?:\.\d++)?+)';
+    private const ADDRESS = '[\[\da-fA-F]*+[.:][\da-fA-F.:\]]*+';
+    private const QUOTED = '[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+';
+    /** May have blanks without quotes around them. */
+    private const WITH_BLANKS = '~^\$\{?(?:request|remote_user|upstream|https?_|sent_http|cookie|ssl|geoip)|^%[\d,!<>]*[ru]$|\}[A-Za-z]$~';
 
-    /** @throws UsageError if the format lacks something */
-    public static function compile(string $text, bool $needs_address): TextFormat
+    /** @param list<string> $names of the groups in the expression */
+    private function __construct(private string $expression, private array $names, public readonly ?string $user)
+    {
+    }
+
+    /** @throws UsageError if the format lacks a time, an address or a request */
+    public static function compile(string $text, bool $needs_address): self
     {
         $format = self::NAMED[$text] ?? self::withoutDirective(trim($text));
         $format = (string) preg_replace(array_keys(self::JOINED), array_values(self::JOINED), $format);
@@ -50,33 +49,30 @@ final class FormatString
             throw new UsageError('--format must be combined, common, json, or a log_format of nginx or LogFormat of Apache, such as \'$remote_addr [$time_local] "$request"\'; it is "'
                 . Text::printable($text) . '"');
         }
-        $expression = '~^' . self::literal($pieces[0]);
-        $places = [];
+        $names = [];
+        // Another program may put some words before each line.
+        $expression = '~^(?:\s*+\S++){0,10}?\s*+' . self::literal($pieces[0]);
         for ($number = 1; $number < count($pieces); $number += 2) {
             [$before, $field, $behind] = [$pieces[$number - 1], $pieces[$number], $pieces[$number + 1]];
-            $part = self::part($field);
             $is_last = $behind === '' && $number === count($pieces) - 2;
-            $value = $field === '%%' ? '%' : self::value($field, $part, substr($before, -1), $is_last ? "\n" : substr($behind, 0, 1));
-            if ($part !== '' && !isset($places[$part])) {
-                $places[$part] = $field;
-                $value = "($value)";
-            }
-            $expression .= ($field === '%t' ? "\\[$value\\]" : $value) . self::literal($behind);
+            $expression .= '(' . self::value($field, substr($before, -1), $is_last ? "\n" : substr($behind, 0, 1), $needs_address) . ')' . self::literal($behind);
+            $names[] = $field;
         }
         $missing = array_keys(array_filter([
-            'the time ($time_local, %t)' => !isset($places['time']),
-            'the address ($remote_addr, %h)' => $needs_address && !isset($places['address']) && !isset($places['forwarded']),
-            'the request ($request, %r)' => !isset($places['request']) && !isset($places['method'], $places['uri']),
+            'the time ($time_local, %t)' => preg_grep(self::IS_TIME, $names) === [],
+            'the address ($remote_addr, %h)' => $needs_address && preg_grep(self::IS_ADDRESS, $names) === [] && preg_grep('~^\$|[ia]$~', $names) === [],
+            'the request ($request, %r)' => preg_grep(self::IS_REQUEST, $names) === [],
         ]));
         if ($missing !== []) {
             throw new UsageError('--format lacks ' . implode(', ', $missing) . ': "' . Text::printable($text) . '"');
         }
-        $groups = array_combine(array_keys($places), range(1, count($places)));
-        return new TextFormat("$expression~", $groups, isset($places['request']) && str_contains($format, "\"$places[request]"), [
-            'client' => implode(' and ', array_filter([$places['address'] ?? '', $places['forwarded'] ?? ''])),
-            'time' => $places['time'],
-            'request' => $places['request'] ?? "$places[method] and $places[uri]",
-        ]);
+        return new self("$expression~", $names, array_values(preg_grep(self::IS_USER, $names) ?: [])[0] ?? null);
+    }
+
+    /** @return array<string, string>|null null if the line is not in this format */
+    public function places(string $line): ?array
+    {
+        return preg_match($this->expression, $line, $match) === 1 ? array_combine($this->names, array_slice($match, 1)) : null;
     }
 
     /** The format itself, if it was copied with its directive. */
@@ -91,28 +87,21 @@ final class FormatString
         return strtr($text, ['\"' => '"', "\\'" => "'", '\t' => "\t", '\n' => '', '\\\\' => '\\']);
     }
 
-    /** @return string the part of a request that a variable or directive is; empty if it is none */
-    private static function part(string $field): string
-    {
-        if ($field[0] === '$') {
-            return self::NGINX[trim($field, '${}')] ?? '';
-        }
-        preg_match('~^%[\d,!<>]*(\{.*\})?(.*)$~', $field, $match);
-        return $match[2] === 't' ? 'time' : self::APACHE[strtolower($match[1]) . $match[2]] ?? '';
-    }
-
     /** A regular expression of what stands in a line for a variable or directive, between these characters. */
-    private static function value(string $field, string $part, string $before, string $behind): string
+    private static function value(string $field, string $before, string $behind, bool $needs_address): string
     {
         return match (true) {
-            $field === '%t' => '[^\]]*+',
-            $part === 'time' => self::TIME,
-            $before === '"' && $behind === '"' => LinePart::QUOTED,
-            $part === 'forwarded' => LinePart::ADDRESSES,
+            $field === '%%' => '%',
+            $field === '%t' => '\[[^\]]*+\]',
+            preg_match(self::IS_TIME, $field) === 1 => self::TIME,
+            $needs_address && preg_match(self::IS_ADDRESS, $field) === 1 => self::ADDRESS,
+            $before === '"' && $behind === '"' => self::QUOTED,
             // A host may stand right before it.
-            $part === 'uri' && $before === '' => '(?=/)\S*?',
+            preg_match(self::IS_PATH, $field) === 1 && $before === '' => '(?=/)\S*?',
             $behind !== '' && str_contains("\"]|\t;'", $behind) => '[^' . preg_quote($behind, '~') . ']*+',
-            preg_match(self::WITH_BLANKS, $part ?: $field) === 1 => $behind === "\n" ? '.*' : '.*?',
+            // A list with commas.
+            preg_match('~forwarded~i', $field) === 1 => '(?:[^\s"]++(?<=,)\s++)*+[^\s"]++',
+            preg_match(self::WITH_BLANKS, $field) === 1 => $behind === "\n" ? '.*' : '.*?',
             default => trim($behind) === '' && $behind !== '' ? '\S*+' : '\S*?',
         };
     }

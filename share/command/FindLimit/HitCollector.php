@@ -5,102 +5,67 @@ namespace TokenBucket\Command\FindLimit;
 
 use TokenBucket\Command\Text;
 
-/**
- * First pass: reads lines and files the requests that count into partitions, by client.
- *
- * @phpstan-import-type Tally from Doubts
- */
+/** First pass: reads lines and files the requests that count into partitions, by client. */
 final class HitCollector
 {
-    /** So many lines are read in full, even if they cannot match: enough to notice a log of another format. */
-    private const SAMPLE = 1000;
+    private const MOST_BROKEN_SHOWN = 3;
 
-    private int $lines = 0;
-    private int $hits = 0;
-    private int $broken = 0;
-    private int $withoutClient = 0;
-    /** @var list<string> */
-    private array $brokenLines = [];
-    private ?int $first = null;
-    private ?int $last = null;
-    /** @var array<int, Doubts> of each log */
-    private array $doubts = [];
+    public int $lines = 0;
+    public int $requests = 0;
+    public int $broken = 0;
+    public int $withoutClient = 0;
+    /** @var list<string> some of the broken lines, safe to print */
+    public array $brokenLines = [];
+    /** The time of the first request, in milliseconds. */
+    public int $first = PHP_INT_MAX;
+    public int $last = 0;
 
-    /** @param array<int, LogFormat> $formats by the number of the log */
-    public function __construct(
-        private array $formats,
-        private RequestPattern $pattern,
-        private ClientKey $key,
-        private Partitions $partitions,
-        private UserAgents $agents,
-    ) {
-    }
-
-    /**
-     * @param int    $log   its number
-     * @param string $block whole lines
-     */
-    public function add(int $log, string $block): void
+    public function __construct(private RequestPattern $pattern, private Partitions $partitions, private UserAgents $agents)
     {
-        $this->doubts[$log] ??= Doubts::none();
-        foreach (explode("\n", $block) as $line) {
-            if ($line !== '') {
-                $this->addLine($line, $this->formats[$log], $this->doubts[$log]);
-            }
-        }
     }
 
-    /**
-     * @return array{lines: int, hits: int, broken: int, broken_lines: list<string>, without_client: int, first: ?int, last: ?int,
-     *     doubts: array<int, array{Tally, Tally, array<string, true>}>}
-     */
-    public function finish(): array
-    {
-        $this->partitions->flush();
-        return [
-            'lines' => $this->lines,
-            'hits' => $this->hits,
-            'broken' => $this->broken,
-            'broken_lines' => $this->brokenLines,
-            'without_client' => $this->withoutClient,
-            'first' => $this->first,
-            'last' => $this->last,
-            'doubts' => array_map(static fn (Doubts $doubts): array => $doubts->export(), $this->doubts),
-        ];
-    }
-
-    private function addLine(string $line, LogFormat $format, Doubts $doubts): void
+    public function add(string $line, LogReading $log): void
     {
         $this->lines++;
-        if ($line[0] === '#') {
-            if (str_starts_with($line, '#Fields:')) {
-                $doubts->noteHeader($line);
+        if ($line[0] !== '#' && !$this->pattern->mayMatch($line)) {
+            return;
+        }
+        [$record, $kind] = $log->read($line);
+        $request = $kind?->reader->request($record);
+        if ($kind === null || $request === null) {
+            if ($line[0] !== '#') {
+                $this->addBroken($line);
             }
             return;
         }
-        if ($this->lines > self::SAMPLE && !$this->pattern->mayMatch($line, $format->quotesRequest($line))) {
+        if (!$this->pattern->matches($request)) {
             return;
         }
-        $entry = $format->parse($line);
-        if ($entry === null || !$doubts->checkTime($entry->milliseconds, $line)) {
-            $this->broken++;
-            if (count($this->brokenLines) < Reading::MOST_BROKEN_SHOWN) {
-                $this->brokenLines[] = Text::printable($line, 120);
-            }
+        [$time, $client] = [$kind->reader->time($record), $kind->reader->client($record)];
+        $kind->count($line, $record, $client, $time);
+        if ($time === null) {
+            $this->addBroken($line);
             return;
         }
-        if (!$this->pattern->matches($entry->request)) {
-            return;
-        }
-        $client = $this->key->of($entry);
-        $doubts->countClient($client, $line);
         if ($client === null) {
             $this->withoutClient++;
             return;
         }
-        $this->hits++;
-        $this->first = min($this->first ?? $entry->milliseconds, $entry->milliseconds);
-        $this->last = max($this->last ?? $entry->milliseconds, $entry->milliseconds);
-        $this->partitions->add($client, $entry->milliseconds, $this->agents->code($entry->userAgent));
+        $this->requests++;
+        if ($time < $this->first) {
+            $this->first = $time;
+        }
+        if ($time > $this->last) {
+            $this->last = $time;
+        }
+        $this->partitions->add($client, $time, $this->agents->code($kind->reader->agent($record)));
+    }
+
+    private function addBroken(string $line): void
+    {
+        $this->broken++;
+        if (count($this->brokenLines) < self::MOST_BROKEN_SHOWN) {
+            $this->brokenLines[] = Text::printable($line, 120);
+        }
     }
 }

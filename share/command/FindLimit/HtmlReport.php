@@ -60,7 +60,7 @@ final class HtmlReport
             'Time' => "$report[from] to $report[to]",
             'Clients' => number_format($report['clients']) . " by $report[by]: " . Wording::groups($report),
             'Broken lines' => number_format($report['broken_lines']) . ($report['broken_lines'] > 0 ? ', such as: ' . implode(' | ', $report['broken_samples']) : ''),
-            'Warnings' => implode('; ', $report['warnings']) ?: 'none',
+            'Warnings' => implode('; ', [...$report['warnings'], ...$report['doubts']]) ?: 'none',
         ];
         $rows = [];
         foreach ($facts as $name => $fact) {

@@ -13,11 +13,14 @@ final class LogInput
     /** Less of a compressed file, of which a damaged piece gives nothing. */
     private const COMPRESSED_READ_SIZE = 8_192;
     /** A longer line is cut off, so a file that is no log needs no memory. */
-    private const LONGEST_LINE = 1_048_576;
+    private const LONGEST_LINE = 262_144;
     /** The lines that show the format, and how many bytes are searched for them. */
-    private const FIRST_LINES = 200;
+    private const FIRST_LINES = 1000;
     private const FIRST_SIZE = 1_048_576;
-    private const LIKE_REQUEST = '~GET|POST|HEAD|PUT|^#Fields:~';
+    private const ENOUGH_MATCH = 50;
+    /** So many requests in a row are in two logs only if one has a part of the other. */
+    private const BEGIN = 10;
+    public const LIKE_REQUEST = '~GET|POST|HEAD|PUT|^#Fields:~';
     /** How files of other programs begin, and the command that reads them. */
     private const OTHER_COMPRESSIONS = ["\xfd7zXZ" => 'xzcat', "\x28\xb5\x2f\xfd" => 'zstdcat', 'BZh' => 'bzcat'];
 
@@ -34,6 +37,8 @@ final class LogInput
     private \Generator $blocks;
     /** @var list<string> the blocks that firstLines() has read */
     private array $first = [];
+    /** @var list<string> the very first lines with a request, as firstLines() has found them */
+    public array $begin = [];
 
     /**
      * @param string $path `-` for standard input
@@ -57,15 +62,15 @@ final class LogInput
     }
 
     /**
-     * The first lines with a request, if any has one: a program's other messages do not hide its requests.
+     * The first lines that may match, or those with a request: a program's other messages do not hide its requests.
      *
      * @return list<string>
      */
-    public function firstLines(): array
+    public function firstLines(RequestPattern $pattern): array
     {
-        $lines = $requests = [];
+        $lines = $requests = $matching = [];
         $size = 0;
-        while ($this->blocks->valid() && count($requests) < self::FIRST_LINES && $size < self::FIRST_SIZE) {
+        while ($this->blocks->valid() && count($matching) < self::FIRST_LINES && $size < self::FIRST_SIZE) {
             $block = (string) $this->blocks->current();
             $this->blocks->next();
             if (trim($block) === '') {
@@ -75,9 +80,29 @@ final class LogInput
             $this->first[] = $block;
             $lines_of_block = array_values(array_filter(explode("\n", $block), static fn (string $line): bool => trim($line) !== ''));
             array_push($lines, ...$lines_of_block);
-            array_push($requests, ...array_values(preg_grep(self::LIKE_REQUEST, $lines_of_block) ?: []));
+            $requests_of_block = array_values(preg_grep(self::LIKE_REQUEST, $lines_of_block) ?: []);
+            array_push($requests, ...$requests_of_block);
+            array_push($matching, ...array_values(array_filter($requests_of_block, static fn (string $line): bool => $line[0] === '#' || $pattern->mayMatch($line))));
         }
-        return array_slice($requests === [] ? $lines : $requests, 0, self::FIRST_LINES);
+        $requests = $requests ?: $lines;
+        $this->begin = array_slice($requests, 0, self::BEGIN);
+        return array_slice(count($matching) >= self::ENOUGH_MATCH ? $matching : $requests, 0, self::FIRST_LINES);
+    }
+
+    /** Stands for all its lines, decompressed; empty for a pipe, which can be read once. */
+    public function digest(): string
+    {
+        $position = ftell($this->handle);
+        if ($position === false || @fseek($this->handle, 0) !== 0) {
+            return '';
+        }
+        $again = clone $this;
+        $digest = hash_init('xxh128');
+        foreach ($again->readBlocks() as $block) {
+            hash_update($digest, "$block\n");
+        }
+        fseek($this->handle, $position);
+        return hash_final($digest);
     }
 
     /** @return \Generator<string> whole lines, the first ones too */

@@ -14,12 +14,17 @@ final class LogTime
     private const MONTHS = ['jan' => 1, 'feb' => 2, 'mar' => 3, 'apr' => 4, 'may' => 5, 'jun' => 6, 'jul' => 7, 'aug' => 8, 'sep' => 9, 'oct' => 10,
         'nov' => 11, 'dec' => 12];
 
+    /** As it stands in a line: in quotes or brackets, or behind a name. */
+    public static function fromWord(string $word): ?int
+    {
+        return self::fromValue(trim((string) preg_replace('~^[A-Za-z_][\w.-]*=~', '', $word), '"[]'));
+    }
+
     /** A number, or text in one of the formats below. */
     public static function fromValue(mixed $value): ?int
     {
         if (is_string($value) && !is_numeric($value)) {
-            // Apache writes its time in brackets.
-            return self::fromText(trim($value, '[]'));
+            return self::fromText($value);
         }
         return is_int($value) || is_float($value) || is_string($value) ? self::fromNumber((float) $value) : null;
     }

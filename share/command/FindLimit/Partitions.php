@@ -3,7 +3,7 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command\FindLimit;
 
-/** The requests that one process has read, in files by client: all of a client's are in the file of one number. */
+/** The requests that were read, in files by client: all of a client's are in the file of one number. */
 final class Partitions
 {
     public const COUNT = 64;
@@ -33,51 +33,40 @@ final class Partitions
         }
     }
 
-    /**
-     * How many requests each client of one number has.
-     *
-     * @param list<Partitions> $all of every process that has read
-     *
-     * @return array<string, int>
-     */
-    public static function volumes(array $all, int $number): array
+    /** @return array<string, int> how many requests each client of one number has */
+    public function volumes(int $number): array
     {
         $volumes = [];
-        foreach ($all as $partitions) {
-            foreach ($partitions->files[$number]->lines() as $line) {
-                $client = substr($line, self::TIME_LENGTH + UserAgents::CODE_LENGTH);
-                $volumes[$client] = ($volumes[$client] ?? 0) + 1;
-            }
+        foreach ($this->files[$number]->lines() as $line) {
+            $client = substr($line, self::TIME_LENGTH + UserAgents::CODE_LENGTH);
+            $volumes[$client] = ($volumes[$client] ?? 0) + 1;
         }
         return $volumes;
     }
 
-    /**
-     * All clients of one number.
-     *
-     * @param list<Partitions> $all of every process that has read
-     *
-     * @return \Generator<ClientHits>
-     */
-    public static function clients(array $all, int $number): \Generator
+    /** @return \Generator<ClientHits> all clients of one number */
+    public function clients(int $number): \Generator
     {
         $counts = $agents = [];
-        foreach ($all as $partitions) {
-            foreach ($partitions->files[$number]->lines() as $line) {
-                $milliseconds = (int) substr($line, 0, self::TIME_LENGTH) - self::TIME_BASE;
-                $agent = substr($line, self::TIME_LENGTH, UserAgents::CODE_LENGTH);
-                $client = substr($line, self::TIME_LENGTH + UserAgents::CODE_LENGTH);
-                $counts[$client][$milliseconds] = ($counts[$client][$milliseconds] ?? 0) + 1;
-                if (!isset($agents[$client])) {
-                    $agents[$client] = $agent;
-                } elseif (strlen($agents[$client]) < ClientHits::MOST_AGENTS * UserAgents::CODE_LENGTH && !str_contains($agents[$client], $agent)) {
-                    $agents[$client] .= $agent;
-                }
+        foreach ($this->files[$number]->lines() as $line) {
+            $milliseconds = (int) substr($line, 0, self::TIME_LENGTH) - self::TIME_BASE;
+            $agent = substr($line, self::TIME_LENGTH, UserAgents::CODE_LENGTH);
+            $client = substr($line, self::TIME_LENGTH + UserAgents::CODE_LENGTH);
+            $counts[$client][$milliseconds] = ($counts[$client][$milliseconds] ?? 0) + 1;
+            if (!isset($agents[$client])) {
+                $agents[$client] = $agent;
+            } elseif (strlen($agents[$client]) < ClientHits::MOST_AGENTS * UserAgents::CODE_LENGTH && !self::has($agents[$client], $agent)) {
+                $agents[$client] .= $agent;
             }
         }
         foreach ($counts as $client => $times) {
             ksort($times);
-            yield new ClientHits((string) $client, $times, str_split($agents[$client], UserAgents::CODE_LENGTH));
+            yield new ClientHits((string) $client, $times, $agents[$client]);
         }
+    }
+
+    private static function has(string $codes, string $code): bool
+    {
+        return in_array($code, str_split($codes, UserAgents::CODE_LENGTH), true);
     }
 }

@@ -13,12 +13,10 @@ use TokenBucket\Command\UsageError;
  */
 final class RequestPattern
 {
-    /** For a whole request line, "POST /login?x HTTP/1.1". */
+    /** For a request, `POST /login?x HTTP/1.1`, in quotes or not. */
     private string $request;
-    /** Finds every line that may match and has its request in quotes, and others. */
-    private string $quickQuoted;
-    /** Finds every other line that may match, such as a JSON one, and others. */
-    private string $quickOther;
+    /** Finds every line that may match, and others. */
+    private string $quick;
 
     /**
      * @param list<string> $patterns a request counts if one of them matches; none: every request counts
@@ -27,21 +25,20 @@ final class RequestPattern
      */
     public function __construct(public readonly array $patterns)
     {
-        $requests = $quickOther = [];
+        $requests = $quick = [];
         foreach ($patterns as $pattern) {
             if (!preg_match('~^(?:([A-Za-z]+|\*) +)?(/\S*|\*\S*)$~D', $pattern, $match)) {
                 throw new UsageError('--match must be such as "POST /login", "/search" or "GET /*.php$"; it is "' . Text::printable($pattern) . '"');
             }
-            $method = in_array($match[1], ['', '*'], true) ? '\S+' : strtoupper($match[1]);
+            $method = in_array($match[1], ['', '*'], true) ? '[^\s"|]++' : strtoupper($match[1]);
             $path = rtrim($match[2], '$');
             // Some programs write the whole URL.
-            $requests[] = "$method (?:https?://[^/\\s\"]*+)?" . self::pathExpression(explode('*', $path), $path !== $match[2]);
+            $requests[] = "{$method}[\"\\s|]++(?:https?://[^/\\s\"]*+)?" . self::pathExpression(explode('*', $path), $path !== $match[2]);
             // JSON may write a slash as \/, and JSON within JSON as \\/. What else it escapes ends the part that is looked for.
-            $quickOther[] = str_replace('/', '\\\\*/', preg_quote(substr($path, 0, strcspn($path, '*"\\')), '~'));
+            $quick[] = str_replace('/', '\\\\*/', preg_quote(substr($path, 0, strcspn($path, '*"\\')), '~'));
         }
-        $this->request = '~^(?:' . implode('|', $requests) . ')~';
-        $this->quickQuoted = '~"(?:' . implode('|', $requests) . ')~';
-        $this->quickOther = '~' . implode('|', $quickOther) . '|\\\\u~';
+        $this->request = '~^"?+(?:' . implode('|', $requests) . ')~';
+        $this->quick = '~' . implode('|', $quick) . '|\\\\u~';
     }
 
     public function matches(string $request): bool
@@ -50,9 +47,9 @@ final class RequestPattern
     }
 
     /** Whether the line can match, so that most lines need not be read in full. */
-    public function mayMatch(string $line, bool $quotes_request): bool
+    public function mayMatch(string $line): bool
     {
-        return $this->patterns === [] || preg_match($quotes_request ? $this->quickQuoted : $this->quickOther, $line) === 1;
+        return $this->patterns === [] || preg_match($this->quick, $line) === 1;
     }
 
     /**

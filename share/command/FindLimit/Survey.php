@@ -10,8 +10,6 @@ namespace TokenBucket\Command\FindLimit;
  *
  * @phpstan-type Client array{client: string, level: int, levels: list<int>, requests: int, group: string, looks_like: string, sureness: string,
  *     reasons: list<string>, user_agent: string}
- * @phpstan-type Exported array{clients: array<string, int>, levels: array<int, array<string, array<int, int>>>,
- *     deepest: array<int, array<string, list<Client>>>}
  */
 final class Survey
 {
@@ -57,28 +55,6 @@ final class Survey
                     'user_agent' => $user_agent,
                 ];
                 $named = self::firstDeepest($named);
-            }
-        }
-    }
-
-    /** @return Exported for merge() in another process */
-    public function export(): array
-    {
-        return ['clients' => $this->clients, 'levels' => $this->levels, 'deepest' => $this->deepest];
-    }
-
-    /** @param Exported $exported */
-    public function merge(array $exported): void
-    {
-        foreach ($exported['clients'] as $group => $count) {
-            $this->clients[$group] += $count;
-        }
-        foreach ($exported['levels'] as $rate => $groups) {
-            foreach ($groups as $group => $levels) {
-                foreach ($levels as $level => $count) {
-                    $this->levels[$rate][$group][$level] = ($this->levels[$rate][$group][$level] ?? 0) + $count;
-                }
-                $this->deepest[$rate][$group] = self::firstDeepest([...$this->deepest[$rate][$group], ...$exported['deepest'][$rate][$group]]);
             }
         }
     }

@@ -3,7 +3,7 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command\FindLimit;
 
-/** Short codes for the user agents that one process has read. */
+/** Short codes for user agents. */
 final class UserAgents
 {
     public const CODE_LENGTH = 6;
@@ -13,12 +13,11 @@ final class UserAgents
 
     /** @var array<string, string> from the text to the code */
     private array $codes = [];
-    private string $prefix;
+    /** @var list<string>|null the texts by their codes, when all were read */
+    private ?array $texts = null;
 
-    /** @param int $process the number of the process, so that no two processes have the same codes: 0 to 25 */
-    public function __construct(int $process)
+    public function __construct()
     {
-        $this->prefix = chr(ord('a') + $process);
         foreach (UserAgent::cases() as $kind) {
             $this->add("\0$kind->value");
         }
@@ -34,21 +33,23 @@ final class UserAgents
             : $this->codes["\0" . UserAgent::fromText($text)->value]);
     }
 
-    /** @return array<string, array{kind: string, text: string}> by code; of those beyond the bound only the kind is known */
-    public function all(): array
+    /**
+     * @param string $codes one behind the other
+     *
+     * @return list<array{kind: UserAgent, text: string}> in order of their texts; of those beyond the bound only the kind is known
+     */
+    public function of(string $codes): array
     {
-        $all = [];
-        foreach ($this->codes as $text => $code) {
-            $text = (string) $text;
-            $all[$code] = str_starts_with($text, "\0")
-                ? ['kind' => (UserAgent::tryFrom(substr($text, 1)) ?? UserAgent::Other)->value, 'text' => '']
-                : ['kind' => UserAgent::fromText($text)->value, 'text' => $text];
-        }
-        return $all;
+        $this->texts ??= array_map(strval(...), array_keys($this->codes));
+        $texts = array_map(fn (string $code): string => $this->texts[(int) $code], str_split($codes, self::CODE_LENGTH));
+        sort($texts, SORT_STRING);
+        return array_map(static fn (string $text): array => str_starts_with($text, "\0")
+            ? ['kind' => UserAgent::tryFrom(substr($text, 1)) ?? UserAgent::Other, 'text' => '']
+            : ['kind' => UserAgent::fromText($text), 'text' => $text], $texts);
     }
 
     private function add(string $text): string
     {
-        return $this->codes[$text] = $this->prefix . sprintf('%05d', count($this->codes));
+        return $this->codes[$text] = sprintf('%06d', count($this->codes));
     }
 }

@@ -71,9 +71,10 @@ final class Wording
         return "for each rate the smallest that denies $report[deny_share_percent] % of $clients (" . ($most === 0 ? 'none' : number_format($most)) . ') at most';
     }
 
-    /** @param array{client: string, time: string, request: string} $read_as */
+    /** @param array{client: string, time: string, request: string, not_the_client: list<string>} $read_as */
     public static function readAs(array $read_as): string
     {
-        return "client: $read_as[client]; time: $read_as[time]; request: $read_as[request]";
+        return "client: $read_as[client]; time: $read_as[time]; request: $read_as[request]"
+            . implode('', array_map(static fn (string $place): string => "; not the client: $place", $read_as['not_the_client']));
     }
 }

@@ -50,15 +50,16 @@ fn reach_is_rounded_up_by_less_than_a_fifty_thousandth() {
         126_230_400 * SECOND,
         8 * 31_557_600 * SECOND,
     ] {
-        for debt in [Debt::None, Debt::Ahead, Debt::Refill, Debt::Refills64] {
+        for debt in [Debt::of(0), Debt::of(31), Debt { refills: 127, is_ahead: true }] {
             let reach = to_reach(ns, debt);
             let back = from_reach(reach);
             assert!(back >= ns && back - ns <= UNIT + ns / 50_000, "{ns} became {back}");
             assert_eq!(to_reach(back, debt), reach, "it is rounded once");
-            assert_eq!((debt_of(reach), reach >> 24), (debt, 0));
+            assert_eq!((debt_of(reach), reach >> 30), (debt, 0));
         }
     }
-    assert_eq!(to_reach(u64::MAX, Debt::Refills64), (1 << 24) - 1);
+    let most = Debt { refills: 127, is_ahead: true };
+    assert_eq!(to_reach(u64::MAX, most), (1 << 30) - 1);
 }
 
 #[test]
@@ -193,8 +194,8 @@ fn shorter_limit_waits_for_as_many_refills_as_the_longer_one_reserved_which_it_d
         assert!(!bucket.take(&short) && !bucket.call(&short, Op::Check).is_accepted());
         assert!(!bucket.call(&long, reserve).is_accepted());
     }
-    // Two refills are rounded up to 64.
-    bucket.now += 640 * SECOND;
+    // Two refills of its own.
+    bucket.now += 20 * SECOND;
     assert_eq!(bucket.take_all(&short), 0);
     bucket.now += 10 * SECOND;
     assert_eq!(bucket.take_all(&short), 10);

@@ -77,7 +77,7 @@ impl Count {
 
     fn decide(&mut self, now: u64, op: Op) -> Said {
         self.open = self.open.filter(|(end, _)| now < *end);
-        let (end, before) = self.open.unwrap_or((self.end_at(now), 0));
+        let (mut end, before) = self.open.unwrap_or((self.end_at(now), 0));
         let left = self.limit.saturating_sub(before);
         let has_room = op.needs() == 0 || op.needs() <= left;
         let (is_accepted, hits) = match op {
@@ -102,7 +102,10 @@ impl Count {
             false => end,
         };
         if is_accepted && op == Op::Reset {
-            self.open = None;
+            // The calendar's next window at that end is known by a microsecond.
+            let is_numbered = self.is_calendar && self.open.is_some();
+            end += if is_numbered { 1_000 } else { 0 };
+            self.open = is_numbered.then_some((end, 0));
         } else if is_accepted && (self.open.is_some() || hits > 0) {
             self.open = Some((end, hits));
         }

@@ -1,5 +1,6 @@
 //! A bucket at a moment, and the decisions that every operation ends with.
 
+use crate::limit::block;
 use crate::limit::bounds::MAX_DEBT;
 use crate::limit::decision::{Available, Decision, Verdict};
 use crate::limit::emptied::{self, emptied};
@@ -182,10 +183,10 @@ pub fn earliest_write(limit: &TokenBucket, state: State) -> u64 {
             (full_at + u64::from(fraction > 0)).saturating_sub(limit.refills(ahead))
         }
         State::Overdrawn { forgiven_at, .. } => forgiven_at,
+        State::Emptied { at, reach } if !debt_of(reach).is_ahead => return at,
         // Debts may have moved it one refill beyond the clock.
         State::Emptied { at, .. } => at,
-        // Another algorithm's.
-        _ => return 0,
+        _ => return block::earliest_write(state).unwrap_or(0),
     };
     furthest.saturating_sub(limit.full.ns)
 }
@@ -201,22 +202,29 @@ pub(super) fn latest(limit: &TokenBucket, now: u64) -> Span {
 #[inline(always)]
 fn without_future(limit: &TokenBucket, state: State, now: u64, latest: Span) -> State {
     match state {
-        State::Filling { full_at } if full_at > latest => emptied(now, Debt::None, full_at.ceil()),
+        State::Filling { full_at } if full_at > latest => {
+            emptied(now, Debt::default(), full_at.ceil())
+        }
         State::Reserved { full_at, ahead, .. } => {
             match full_at > latest.ceil() + limit.refills(ahead) {
-                true => emptied(now, Debt::of_reservation(ahead), state.expires_at()),
+                true => emptied(now, Debt::of(ahead), state.expires_at()),
                 false => state,
             }
         }
         State::Overdrawn { forgiven_at, .. } if forgiven_at > ceil_to_grain(latest.ceil()) => {
-            emptied(now, Debt::None, forgiven_at)
+            emptied(now, Debt::default(), forgiven_at)
         }
-        State::Emptied { at, reach } if at > latest.ceil() => {
+        State::Emptied { at, reach } if at > latest_empty(reach, now, latest) => {
             emptied(now, debt_of(reach).with_time_cut(), state.expires_at())
         }
         State::Window { .. } | State::Blocked { .. } => State::FULL,
         _ => state,
     }
+}
+
+/// The latest time at which a bucket with this reach can have been empty: one refill from now, if it may lie ahead.
+fn latest_empty(reach: u32, now: u64, latest: Span) -> u64 {
+    if debt_of(reach).is_ahead { ceil_to_grain(latest.ceil()) } else { ceil_to_grain(now) }
 }
 
 /// When a bucket in this state is full, its debt paid. A debt that is forgiven by `now` counts

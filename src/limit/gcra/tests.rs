@@ -63,7 +63,11 @@ fn any_state() -> impl Strategy<Value = State> {
         (time(), 0u32..1 << 24, any::<u8>())
             .prop_map(|(full_at, fraction, ahead)| State::Reserved { full_at, fraction, ahead }),
         (time(), time()).prop_map(|(forgiven_at, debt)| State::Overdrawn { forgiven_at, debt }),
-        time().prop_map(|until| State::Blocked { until }),
+        (time(), any::<u32>()).prop_map(|(until, asked)| State::Blocked {
+            until,
+            asked,
+            number: 7
+        }),
         (time(), any::<u32>()).prop_map(|(at, reach)| State::Emptied { at, reach }),
     ]
 }
@@ -195,7 +199,7 @@ proptest! {
         }
         let now = T0 - back;
         let (decision, state) = apply(&limit, state, now, take(1));
-        let refilled = ceil_to_grain(now + limit.full.ceil());
+        let refilled = ceil_to_grain(ceil_to_grain(now) + limit.full.ceil());
         prop_assert!(decision.retry_at <= refilled);
         prop_assert!(apply(&limit, state, refilled, take(limit.capacity)).0.is_accepted() || decision.is_accepted());
     }
@@ -245,7 +249,7 @@ proptest! {
             filled = now;
             let (decision, after) = apply(&bucket, state, T0 + now as u64 * SECOND / 10, Op::Check);
             state = after;
-            // An overdrawn bucket is kept in units of 500 ns, rounded against the caller: where the
+            // An overdrawn bucket is kept in units of a microsecond, rounded against the caller: where the
             // published rule is exactly at zero, this one may still be less than a unit below.
             if balance != 0 {
                 prop_assert_eq!(decision.is_accepted(), balance >= 0, "balance {}", balance);

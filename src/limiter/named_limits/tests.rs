@@ -241,7 +241,7 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
         (
             "[a]\nalgorithm = sliding_window\nlimit = 1025\ninterval = 1",
             3,
-            "limit must be between 1 and 1024",
+            "limit must be between 1 and 1024; a fixed window, a calendar window or a token bucket takes more",
         ),
         (
             "[a]\nlimit = 5\ninterval = 1\nlifetime = 9",

@@ -4,6 +4,8 @@
 //!   their methods and the arguments
 //! * [`exceptions`]: the exception classes, and functions that throw
 //! * [`php_array`], [`shared_string`]: arrays and counted references to strings
+//! * [`fiber`]: which fiber runs
+//! * [`open_basedir`]: the files that a script may name
 //! * [`sapi`]: the end of a request as the SAPI sees it
 //! * [`sleep`]: a sleep that a signal ends
 //! * [`versions`]: where the versions of PHP differ
@@ -16,7 +18,9 @@ pub mod argument;
 pub mod call;
 pub mod declare;
 pub mod exceptions;
+pub mod fiber;
 pub mod object;
+pub mod open_basedir;
 pub mod php_array;
 pub mod sapi;
 pub mod shared_string;

@@ -120,7 +120,10 @@ impl Database {
         // The next call opens a new session, for this one may not learn of new rights.
         self.link.close();
         match self.hint(code) {
-            Some(hint) => self.refused(&format!("{detail}; {hint}")),
+            // One refusal has several texts ("for column", "for table").
+            Some(hint) => self
+                .refused(&format!("{detail}; {hint}"))
+                .as_known_by(format!("{}: {hint}", self.target.table)),
             None => self.failed(&format!("{detail} (error {code})")),
         }
     }
@@ -190,5 +193,29 @@ impl Database {
             }
             _ => return None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dsn::{Dsn, Target};
+
+    #[test]
+    fn refusal_is_known_by_what_repairs_it_and_its_table_whatever_the_server_says() {
+        let database = |table| {
+            let dsn = format!("mysql://reader:secret@127.0.0.1:1/db?table={table}");
+            let Target::Mysql(target) = Dsn::parse(&dsn).unwrap().target else { panic!("{dsn}") };
+            Database::new(target)
+        };
+        let known_by = |table, code: &str, detail: &str| {
+            let failure = Failure::Refused { code: code.to_owned(), detail: detail.to_owned() };
+            let error = database(table).error(&failure, b"x");
+            error.known_by().unwrap().to_owned()
+        };
+        let column = known_by("a", "1143", "SELECT command denied to 'reader' for column 'x'");
+        assert_eq!(column, known_by("a", "1142", "SELECT command denied to 'reader' for table"));
+        assert_ne!(column, known_by("b", "1142", "SELECT command denied to 'reader' for table"));
+        assert_ne!(column, known_by("a", "1146", "Table 'db.a' doesn't exist"));
     }
 }

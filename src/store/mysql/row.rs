@@ -6,8 +6,8 @@
 //! | `seen` | the `microtime` that the columns below were written with |
 //! | `kind` | 0 filling, 1 reserved, 2 overdrawn, 3 window, 4 blocked, 5 emptied |
 //! | `due` | when the state expires, in nanoseconds; without the fraction of a filling or reserved bucket |
-//! | `part` | the fraction of a nanosecond, a window's hits, or the reach of an emptied bucket |
-//! | `more` | how far a reservation reaches ahead, the debt of an overdrawn bucket, or when a bucket was emptied, in nanoseconds |
+//! | `part` | the fraction of a nanosecond, a window's hits, the reach of an emptied bucket, or how long a block was asked for, in seconds |
+//! | `more` | how far a reservation reaches ahead, the debt of an overdrawn bucket, when a bucket was emptied, in nanoseconds, or the number of a window after a block |
 //! | `hits` | of a sliding window: the record of its state (`store/record.rs`); `kind`, `part` and `more` are `NULL` then |
 //!
 //! The columns from `kind` to `more` are valid while `seen` equals `microtime`. If it does not, the published class has
@@ -58,7 +58,7 @@ fn numbers(state: State) -> [i64; 4] {
         State::Overdrawn { forgiven_at, debt } => (2, forgiven_at, 0, debt),
         State::Window { ends_at, hits } => (3, ends_at, u64::from(hits), 0),
         State::Emptied { at, reach } => (5, state.expires_at(), u64::from(reach), at),
-        State::Blocked { until } => (4, until, 0, 0),
+        State::Blocked { until, asked, number } => (4, until, asked.into(), number.into()),
     };
     // Every time and count is below 2^63.
     [kind, due, part, more].map(|number| number as i64)
@@ -101,11 +101,11 @@ fn decode_word(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<State
     let number = |value| Some(whole(value)?.unwrap_or(0).clamp(0, MAX_TIME));
     let (kind, due, part, more) = (whole(kind)?, number(due)?, number(part)?, number(more)?);
     let small = u32::try_from(part).unwrap_or(u32::MAX);
+    let window = u16::try_from(more).unwrap_or_default();
+    let blocked = State::Blocked { until: due as u64, asked: small, number: window };
     Some(match (kind, limit) {
         (Some(3), _) => State::Window { ends_at: due as u64, hits: small },
-        (Some(4), Limit::FixedWindow(_) | Limit::CalendarWindow(_)) => {
-            State::Blocked { until: due as u64 }
-        }
+        (Some(4), Limit::FixedWindow(_) | Limit::CalendarWindow(_)) => blocked,
         (_, Limit::FixedWindow(_) | Limit::CalendarWindow(_)) => State::FULL,
         (Some(0), _) if is_current => {
             State::Filling { full_at: Span { ns: due as u64, part: small.into() } }
@@ -118,7 +118,7 @@ fn decode_word(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<State
         (Some(2), _) if is_current => {
             State::Overdrawn { forgiven_at: due as u64, debt: more as u64 }
         }
-        (Some(4), _) if is_current => State::Blocked { until: due as u64 },
+        (Some(4), _) if is_current => blocked,
         (Some(5), _) if is_current => State::Emptied { at: more as u64, reach: small },
         _ => from_empty_at(limit, microtime),
     })
@@ -137,7 +137,7 @@ fn empty_at(limit: &Limit, state: State) -> f64 {
         State::Emptied { at, .. } => state.expires_at().min(at + refill_time(limit).ceil()),
         State::Window { ends_at, .. } => ends_at,
         // Empty until its end, for the published class.
-        State::Blocked { until } => until + refill_time(limit).ns,
+        State::Blocked { until, .. } => until + refill_time(limit).ns,
         other => other.expires_at(),
     };
     // Does not wrap: both are below 2^63.
@@ -216,8 +216,8 @@ mod tests {
                 (bucket(), State::Overdrawn { forgiven_at: time, debt }),
                 (bucket(), State::Emptied { at: time, reach: part >> 6 }),
                 (window, State::Window { ends_at: time, hits: part >> 6 }),
-                (window, State::Blocked { until: time }),
-                (bucket(), State::Blocked { until: time }),
+                (window, State::Blocked { until: time, asked: part, number: u16::from(ahead) }),
+                (bucket(), State::blocked(time, time - time.min(debt))),
             ] {
                 let state = state.into();
                 let (columns, microtime) = encode(Schema::Full, &limit, &state);
@@ -229,7 +229,7 @@ mod tests {
         #[test]
         fn hits_are_kept_exactly(times in prop::collection::vec(0u64..4_000_000_000 * SECOND, 1..9)) {
             let limit = Limit::from(SlidingWindow::new(9, 60.0).unwrap());
-            for state in [StoredState::Hits(Hits::new(times.clone())), State::Blocked { until: times[0] }.into()] {
+            for state in [StoredState::Hits(Hits::new(times.clone())), State::blocked(times[0], 0).into()] {
                 let (columns, microtime) = encode(Schema::Hits, &limit, &state);
                 prop_assert_eq!(decode(Schema::Hits, &limit, &columns), Some(state.clone()));
                 prop_assert_eq!(super::columns(Schema::Hits, &state, microtime), columns);

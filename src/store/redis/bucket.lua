@@ -23,8 +23,8 @@ local function bucket(op, stored, numbers, extra)
   -- A time is a table of seconds, nanoseconds and parts.
 
   -- GRAIN is the unit of debts in nanoseconds; MAX_DEBT is four years, LONGEST_AHEAD 2^57 nanoseconds.
-  local GRAIN, MAX_DEBT = 500, {126230400, 0, 0}
-  local MAX_AHEAD, LONGEST_AHEAD = 57, {144115188, 75855872, 0}
+  local GRAIN, MAX_DEBT = 1000, {126230400, 0, 0}
+  local MOST_REFILLS, LONGEST_AHEAD = 127, {144115188, 75855872, 0}
   local now, full, latest = {now_s, now_n, 0}, {full_s, full_n, full_p}, {latest_s, latest_n, full_p}
   local cost, more = {cost_s, cost_n, cost_p}, {0, 0, 0}
   if op == 'R' or op == 'S' then more[1], more[2], more[3] = struct.unpack('>I5I4I4', extra) end
@@ -67,24 +67,34 @@ local function bucket(op, stored, numbers, extra)
     return a
   end
 
-  -- How far beyond the latest time a reservation may lie, before a cap: a full refill, doubled `ahead` times.
-  local function doubled(ahead)
-    local span = ceil(full)
-    for _ = 1, ahead do span = add(span, span) end
-    return span
+  -- As many full refills as a code says, which limit/refills.rs describes: how far beyond the latest time a reservation may lie,
+  -- before a cap.
+  local function refills(code)
+    local one, number = ceil(full), code
+    if code >= 32 then number = (2 + code % 2) * 16 * 2 ^ math.floor((code - 32) / 2) end
+    if code >= MOST_REFILLS then number = 2 ^ 57 end
+    if (one[1] + one[2] / 1e9) * number > 1e9 then return {1e9, 0, 0} end
+    -- Exact: six bits of a number, which a power of two follows.
+    local n = one[2] * number
+    local rest = math.fmod(n, 1e9)
+    return {one[1] * number + (n - rest) / 1e9, rest, 0}
   end
 
   -- A reach, as limit/reach.rs describes it: microseconds as 18 bits, the exponent of a power of four above them, and above it
-  -- a debt: 0 none, 1 the time that it was empty lies beyond now, 2 a refill, 3 64 refills.
-  local function to_reach(span, owes)
+  -- whether the time that it was empty may lie beyond now (1 or 0), and the code of the refills that it owes.
+  local function to_reach(span, owes, ahead)
     local mantissa, exponent = span[1] * 1e6 + math.ceil(span[2] / 1000), 0
     while mantissa >= 262144 do mantissa, exponent = math.ceil(mantissa / 4), exponent + 1 end
     if exponent > 15 then mantissa, exponent = 262143, 15 end
-    return owes * 4194304 + exponent * 262144 + mantissa
+    return owes * 8388608 + ahead * 4194304 + exponent * 262144 + mantissa
   end
 
   local function owed_by(reach)
-    return math.floor(reach / 4194304) % 4
+    return math.floor(reach / 8388608) % 128
+  end
+
+  local function ahead_by(reach)
+    return math.floor(reach / 4194304) % 2
   end
 
   local function from_reach(reach)
@@ -94,8 +104,7 @@ local function bucket(op, stored, numbers, extra)
   end
 
   local function debt_span(owes)
-    if owes < 2 then return {0, 0, 0} end
-    return min(doubled(owes == 2 and 0 or 6), LONGEST_AHEAD)
+    return min(refills(owes), LONGEST_AHEAD)
   end
 
   -- Reads the state. kind: F filling, R reserved, O overdrawn, M emptied. A bucket further from full than the limit allows was
@@ -106,7 +115,8 @@ local function bucket(op, stored, numbers, extra)
   -- When it is full by the numbers that made it, of an emptied one.
   local last
   local function empty_now(at, owes)
-    kind, stored_at, reach = 'M', now, to_reach(sub(at, now), owes)
+    kind, stored_at = 'M', to_grain(now)
+    reach = to_reach(sub(at, stored_at), math.min(owes, MOST_REFILLS), 0)
   end
   local corrected = false
   local full_at
@@ -120,22 +130,20 @@ local function bucket(op, stored, numbers, extra)
   if size == 14 then
     kind = 'R'
     stored_at[1], stored_at[2], fraction, ahead = struct.unpack('>I5I4I4B', stored)
-    local furthest = add(ceil(latest), min(doubled(math.min(ahead, MAX_AHEAD)), LONGEST_AHEAD))
+    local furthest = add(ceil(latest), debt_span(ahead))
     if not settles and less(furthest, stored_at) then
-      empty_now(ceil({stored_at[1], stored_at[2], fraction}), ahead == 0 and 2 or 3)
+      empty_now(ceil({stored_at[1], stored_at[2], fraction}), ahead)
       corrected = true
     end
-    -- The product of fraction and parts has up to 54 bits, so it is computed in two exact steps.
-    local high = math.floor(fraction / 4096)
-    local low = fraction - high * 4096
-    local part = math.floor((high * parts + math.floor(low * parts / 4096)) / 4096)
+    -- The product has up to 52 bits.
+    local part = math.floor(fraction * parts / 4194304)
     full_at = {stored_at[1], stored_at[2], part}
   elseif size == 15 then
     kind = 'M'
     stored_at[1], stored_at[2], reach = struct.unpack('>I5I4I6', stored)
-    if not settles and less(ceil(latest), stored_at) then
-      local owes = owed_by(reach)
-      empty_now(add(stored_at, from_reach(reach)), owes == 0 and 0 or math.min(owes + 1, 3))
+    local is_ahead = ahead_by(reach)
+    if not settles and less(to_grain(is_ahead == 1 and ceil(latest) or now), stored_at) then
+      empty_now(add(stored_at, from_reach(reach)), owed_by(reach) + is_ahead)
       corrected = true
     end
   elseif size == 18 then
@@ -174,8 +182,9 @@ local function bucket(op, stored, numbers, extra)
     return accepted, struct.pack('>I5I4I5I4', forgiven_at[1], forgiven_at[2], debt[1], debt[2]), forgiven_at[1]
   end
 
-  local function emptied(accepted, at, owes, until_full)
-    local reach = to_reach(sub(until_full, at), owes)
+  local function emptied(accepted, at, owes, ahead, until_full)
+    at = to_grain(at)
+    local reach = to_reach(sub(until_full, at), owes, ahead)
     return accepted, struct.pack('>I5I4I6', at[1], at[2], reach), add(at, from_reach(reach))[1]
   end
 
@@ -189,8 +198,9 @@ local function bucket(op, stored, numbers, extra)
     local owes = owed_by(reach)
     local emptied_at = min(add(stored_at, cost), less(stored_at, now) and now or stored_at)
     local needed = sub(ceil(sub(at, full)), debt_span(owes))
-    if owes == 0 and less(now, needed) then owes = 1 end
-    return emptied(accepted, less(emptied_at, needed) and needed or emptied_at, owes, until_full)
+    if less(emptied_at, needed) then emptied_at = needed end
+    local is_ahead = less(now, emptied_at) and (ahead_by(reach) == 1 or less(stored_at, emptied_at))
+    return emptied(accepted, emptied_at, owes, is_ahead and 1 or 0, until_full)
   end
 
   local function forgotten()
@@ -202,24 +212,24 @@ local function bucket(op, stored, numbers, extra)
     if not corrected then return accepted end
     if kind == 'F' then return filling(accepted, stored_at) end
     if kind == 'R' then return reserved(accepted, stored_at, fraction, ahead) end
-    if kind == 'M' then return emptied(accepted, stored_at, owed_by(reach), last) end
+    if kind == 'M' then return emptied(accepted, stored_at, owed_by(reach), ahead_by(reach), last) end
     return overdrawn(accepted, stored_at, debt)
   end
 
-  -- The fewest doublings of a full refill that reach from `empty` to a time.
+  -- The code of the fewest refills that reach from `empty` to a time.
   local function ahead_for(at, empty)
-    local beyond, ahead, reach = ceil(sub(at, empty)), 0, doubled(0)
-    while ahead < MAX_AHEAD and less(reach, beyond) do ahead, reach = ahead + 1, add(reach, reach) end
+    local beyond, ahead = ceil(sub(at, empty)), 1
+    while ahead < MOST_REFILLS and less(refills(ahead), beyond) do ahead = ahead + 1 end
     return ahead
   end
 
-  -- A time so far ahead: its parts become a fraction of 24 bits, rounded up.
+  -- A time so far ahead: its parts become a fraction of 22 bits, rounded up.
   local function reserved_until(at, ahead)
-    local scaled = at[3] * 16777216
+    local scaled = at[3] * 4194304
     local rest = math.fmod(scaled, parts)
     local fraction = math.floor((scaled - rest) / parts + 0.5) + (rest > 0 and 1 or 0)
     local whole = {at[1], at[2], 0}
-    if fraction == 16777216 then whole = ceil({at[1], at[2], 1}); fraction = 0 end
+    if fraction == 4194304 then whole = ceil({at[1], at[2], 1}); fraction = 0 end
     return reserved('1', whole, fraction, ahead)
   end
 
@@ -299,8 +309,9 @@ local function bucket(op, stored, numbers, extra)
       local wanted = ceil(sub(full_at, back))
       if less(wanted, now) then wanted = now end
       local half = {math.floor(back[1] / 2), math.floor((back[1] % 2 * 1e9 + back[2]) / 2), 0}
-      if less(half, sub(until_full, wanted)) then return emptied('1', sub(stored_at, whole), owed_by(reach), until_full) end
-      return emptied('1', min(stored_at, until_full), owed_by(reach), until_full)
+      local at = min(stored_at, until_full)
+      if less(half, sub(until_full, wanted)) then at = sub(stored_at, whole) end
+      return emptied('1', at, owed_by(reach), less(now, at) and ahead_by(reach) or 0, until_full)
     end
     if not less(add(now, back), full_at) then return forgotten() end
     local at = add(sub(full_at, back), kept_back)

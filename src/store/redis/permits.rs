@@ -4,7 +4,7 @@ use super::script_call::ScriptCall;
 use super::scripts::{PERMITS, ScriptReply, frozen_time, parse, with_mark};
 use super::{Redis, garbled};
 use crate::error::{Error, Result};
-use crate::limit::{MAX_PERMITS, PermitAnswer, PermitId, PermitOp};
+use crate::limit::{MAX_PERMITS, PermitAnswer, PermitId, PermitOp, whole_seconds};
 use crate::store::key::Key;
 use crate::store::name::key_name;
 use crate::store::permits::{PermitCall, PermitLists};
@@ -20,8 +20,9 @@ fn arguments(op: PermitOp, frozen: Option<u64>) -> Vec<Vec<u8>> {
         PermitOp::Count => (b'G', 0, 0, 0),
         PermitOp::Reset => (b'X', 0, 0, 0),
     };
-    let mut numbers = Vec::with_capacity(29);
+    let mut numbers = Vec::with_capacity(33);
     record::put_time(&mut numbers, lifetime);
+    numbers.extend(whole_seconds(lifetime).to_be_bytes());
     numbers.extend(max.to_be_bytes());
     numbers.extend(id.to_be_bytes());
     vec![with_mark(opcode), frozen_time(frozen), numbers]

@@ -31,6 +31,15 @@ local function window(op, stored, numbers, extra)
     end
   end
 
+  -- Moves a last moment to so many nanoseconds beyond its boundary: they number the windows that have one boundary, as
+  -- limit/calendar_window.rs describes.
+  local function numbered(s, n, beyond)
+    n = n + 1 - (n + 1) % 1e6 + beyond - 1
+    if n >= 1e9 then return s + 1, n - 1e9 end
+    return s, n
+  end
+  local function number_of(n) return math.floor((n + 1) / 1000) % 1000 end
+
   -- limit::MAX_HITS.
   local MAX_HITS = 16777214
 
@@ -40,6 +49,15 @@ local function window(op, stored, numbers, extra)
   local settles = op == 'F' or op == 'E'
   local is_open, corrected = false, false
   local ends_s, ends_n, hits = latest_s, latest_n, 0
+  -- The number of the window that follows a reset.
+  local next_number
+  if is_calendar and stored and #stored == 16 then
+    local s, n, _, number = struct.unpack('>I5I4I4I3', stored)
+    if is_time(s, n) then
+      next_number = number
+      ends_s, ends_n = numbered(latest_s, latest_n, next_number * 1000)
+    end
+  end
   if stored and #stored == 12 then
     local s, n, h = struct.unpack('>I5I4I3', stored)
     local lasts = is_time(s, n) and (now_s < s or (now_s == s and now_n <= n))
@@ -65,7 +83,12 @@ local function window(op, stored, numbers, extra)
     end
     if lasts then
       is_open, hits = true, h
-      if not corrected then ends_s, ends_n = s, n end
+      if is_calendar then next_number = number_of(n) % 999 + 1 end
+      if not corrected then
+        ends_s, ends_n = s, n
+      elseif is_calendar then
+        ends_s, ends_n = numbered(latest_s, latest_n, number_of(n) * 1000)
+      end
     end
   end
 
@@ -87,13 +110,19 @@ local function window(op, stored, numbers, extra)
     local s, n = struct.unpack('>I5I4', extra)
     if n == 0 then s = s - 1; n = 1e9 end
     local differs = s ~= ends_s or n - 1 ~= ends_n
-    if is_calendar then differs = math.abs((s - ends_s) + (n - 1 - ends_n) / 1e9) > 600 end
+    if is_calendar then
+      differs = math.abs((s - ends_s) + (n - 1 - ends_n) / 1e9) > 600 or number_of(n - 1) ~= number_of(ends_n)
+    end
     if not is_open or differs then op = 'D' end
   end
   if op == 'F' and is_open and cost > 0 then return with_hits('1', math.max(hits - cost, 0)) end
   if op == 'E' and cost > 0 then return with_hits('1', math.min(hits + cost, MAX_HITS)) end
 
-  if op == 'X' then return '1', stored and '' or nil end
+  if op == 'X' then
+    if not next_number then return '1', stored and '' or nil end
+    ends_s, ends_n = numbered(ends_s, ends_n, next_number * 1000)
+    return with_hits('1', 0)
+  end
 
   -- N, D, a take that is denied, a window that has ended before its call was settled, and nothing to settle: the hits stay.
   local accepted = (op == 'N' or op == 'F' or op == 'E') and '1' or '0'

@@ -25,9 +25,7 @@ mod window;
 
 use super::table::{self, Look};
 use crate::clock::boot_time;
-use crate::limit::{
-    Decision, Hits, Kept, MAX_SLIDING_HITS, Op, SECOND, State, StoredState, Verdict,
-};
+use crate::limit::{Decision, Hits, Kept, MAX_SLIDING_HITS, Op, SECOND, StoredState, Verdict};
 use crate::mapped::word::Word;
 use place::{PlaceState, SeenPlaces};
 
@@ -164,15 +162,16 @@ fn look<W: Word>(window: &WindowInTable<'_, W>, op: Op) -> Option<SeenPlaces> {
         match window.find(number, place, op) {
             PlaceState::Free => free.push(number),
             PlaceState::Taken(leaves_at) => taken.push((number, leaves_at)),
-            PlaceState::Blocked(until) => {
-                block::correct_block(window, until, op);
-                let (free, taken) = (Vec::new(), Vec::new());
-                return Some(SeenPlaces { state: State::Blocked { until }.into(), free, taken });
+            PlaceState::Blocked(block) => {
+                let (state, free, taken) = (block.into(), Vec::new(), Vec::new());
+                let seen = SeenPlaces { state, free, taken };
+                return (!block::is_set_later(window, block, op)).then_some(seen);
             }
             // Other numbers may have taken it, so an operation that settles a call brings no hit down.
             PlaceState::Later(leaves_at) if op.settles() => taken.push((number, leaves_at)),
             PlaceState::Later(leaves_at) => {
-                taken.push((number, window.judge_later(number, leaves_at, window.clock())?))
+                let leaves_at = window.judge_later(number, leaves_at, window.clock(), op)?;
+                taken.push((number, leaves_at));
             }
         }
     }

@@ -5,33 +5,36 @@
 //! +-----------+---+-----------------------------+---+---------+---------------+
 //! | key's tag | 0 | full at, ns              62 | 0 | part of a ns         30 |  filling
 //! +-----------+---+-----------------------------+---+---------+---------------+
-//! | key's tag | 0 | full at, ns              62 | 1 | ahead 6 | fraction   24 |  reserved
+//! | key's tag | 0 | full at, ns              62 | 1 | 0 | ahead 7 | fraction 22 |  reserved
 //! +-----------+---+-----------------------------+---+---------+---------------+
 //! | key's tag | 0 | ends at, ns              62 | 1 | 63    6 | hits       24 |  window
 //! +-----------+---+-----------------------------+---+---------+---------------+
 //! | key's tag | 0 | full at, ns              62 | 1 | 60    6 | number     24 |  claim
 //! +-----------+---+-----------------------------+---+---------+---------------+
-//! | key's tag | 0 | until, ns                62 | 1 | 62    6 | 0          24 |  blocked
+//! | key's tag | 0 | until, ns                62 | 1 | 5 3 | asked 17 | no. 10 |  blocked
 //! +-----------+---+-----------------------------+---+---------+---------------+
 //! | key's tag | 0 | ends at, ns              62 | 1 | 61    6 | holder     24 |  held
 //! +-----------+---+-----------------------------+---+---------+---------------+
-//! | key's tag | 0 | at, ns                   62 | 1 | 59    6 | reach      24 |  emptied
+//! | key's tag | 0 | at, us          52 | 0000 | 6 | 1 | 59    6 | 24 |  emptied
 //! +-----------+---+-----------------------+-----+---+---------+---------------+
-//! | key's tag | 1 | forgiven at, 500 ns 53 | debt, 500 ns * 64^e           40 |  overdrawn
+//! | key's tag | 1 | 0 | forgiven at, us 52 | debt, us * 64^e               40 |  overdrawn
 //! +-----------+---+------------------------+----------------------------------+
 //!  127      94  93  92                   40 39                               0
 //! ```
 //!
 //! The time in each form is when the slot expires; of an emptied one that is later by its reach. It can be read without knowing the
-//! limit, so a slot can be reused by a call under any other limit. A claim marks a slot whose bucket is about to be committed (see
+//! limit, so a slot can be reused by a call under any other limit. A block was asked for so many seconds * 2^e, in 13 bits and an
+//! exponent; the number is that of the window after it. A claim marks a slot whose bucket is about to be committed (see
 //! `table`). Its number tells it from other claims of the key (see `claim_number`). A reservation is at most 58 `ahead`.
 //!
 //! A held slot is a permit, in a table of permits (`permits`). No other table has one: there its bits would
 //! be read as a reservation.
 //!
+//! Bit 92 of an overdrawn slot is free, for windows of large counts.
+//!
 //! A word of zeros is a full bucket, or a permit that is free: a new table needs no set-up.
 
-use crate::limit::{GRAIN, MAX_AHEAD, MAX_REFILL, Span, State};
+use crate::limit::{GRAIN, MAX_REFILL, MOST_REFILLS, Span, State};
 use crate::mapped::set::TAG_BITS;
 
 const TAG_SHIFT: u32 = 128 - TAG_BITS;
@@ -43,19 +46,28 @@ const REST: u32 = (1 << REST_BITS) - 1;
 const NOT_FILLING: u32 = 1 << 30;
 const FRACTION_BITS: u32 = 24;
 const FRACTION: u32 = (1 << FRACTION_BITS) - 1;
-/// What an emptied bucket has in the place of `ahead`.
+/// The bits of the fraction of a reserved bucket; above it are 7 of `ahead`, and a bit that is set in each other form.
+const RESERVED_FRACTION_BITS: u32 = 22;
+const RESERVED_FRACTION: u32 = (1 << RESERVED_FRACTION_BITS) - 1;
+/// Marks an emptied bucket. Its time counts microseconds, and the bits below have the highest ones of its reach.
+const REACH_HIGH_BITS: u32 = 10;
 const EMPTIED: u32 = 59;
-/// What a claim has in the place of `ahead`.
+/// Marks a claim.
 const CLAIM: u32 = 60;
-/// What a permit that is held has in the place of `ahead`.
+/// Marks a permit that is held.
 const HELD: u32 = 61;
-/// What a block has in the place of `ahead`.
-const BLOCKED: u32 = 62;
-/// What a window has in the place of `ahead`.
+/// Marks a block; three bits of it belong to what follows.
+const BLOCKED: u32 = 0b101_000;
+const BLOCKED_MORE: u32 = 0b111;
+/// The bits of a block that keep how long was asked for, and those of the window after it.
+const ASKED_BITS: u32 = 17;
+const ASKED_MANTISSA_BITS: u32 = 13;
+const NUMBER_BITS: u32 = 10;
+/// Marks a window.
 const WINDOW: u32 = 63;
 
 const OVERDRAWN: u128 = 1 << 93;
-const FORGIVEN_BITS: u32 = 53;
+const FORGIVEN_BITS: u32 = 52;
 const DEBT_BITS: u32 = 40;
 const DEBT_MANTISSA_BITS: u32 = 38;
 const DEBT_EXPONENT_STEP: u64 = 6;
@@ -109,7 +121,7 @@ impl Slot {
             }
             State::Window { ends_at, hits } => Self::window(tag, ends_at, hits),
             State::Overdrawn { forgiven_at, debt } => Self::overdrawn(tag, forgiven_at, debt),
-            State::Blocked { until } => Self::blocked(tag, until),
+            State::Blocked { until, asked, number } => Self::blocked(tag, until, asked, number),
             State::Emptied { at, reach } => Self::emptied(tag, at, reach),
         }
     }
@@ -128,8 +140,9 @@ impl Slot {
 
     #[inline(always)]
     fn reserved(tag: u64, full_at: u64, fraction: u32, ahead: u8) -> Self {
-        let ahead = u32::from(ahead.min(MAX_AHEAD));
-        Self::with_rest(tag, full_at, NOT_FILLING | ahead << FRACTION_BITS | fraction & FRACTION)
+        let ahead = u32::from(ahead.min(MOST_REFILLS));
+        let rest = ahead << RESERVED_FRACTION_BITS | fraction & RESERVED_FRACTION;
+        Self::with_rest(tag, full_at, NOT_FILLING | rest)
     }
 
     #[inline(always)]
@@ -138,13 +151,17 @@ impl Slot {
     }
 
     #[inline(always)]
-    fn blocked(tag: u64, until: u64) -> Self {
-        Self::with_rest(tag, until, NOT_FILLING | BLOCKED << FRACTION_BITS)
+    fn blocked(tag: u64, until: u64, asked: u32, number: u16) -> Self {
+        let number = u32::from(number) & ((1 << NUMBER_BITS) - 1);
+        let asked = asked_to_float(asked) << NUMBER_BITS;
+        Self::with_rest(tag, until, NOT_FILLING | BLOCKED << FRACTION_BITS | asked | number)
     }
 
     #[inline(always)]
     fn emptied(tag: u64, at: u64, reach: u32) -> Self {
-        Self::with_rest(tag, at, NOT_FILLING | EMPTIED << FRACTION_BITS | reach & FRACTION)
+        let high = u64::from(reach >> FRACTION_BITS) & ((1 << REACH_HIGH_BITS) - 1);
+        let time = at.div_ceil(GRAIN) << REACH_HIGH_BITS | high;
+        Self::with_rest(tag, time, NOT_FILLING | EMPTIED << FRACTION_BITS | reach & FRACTION)
     }
 
     /// The slot of a permit that is held.
@@ -222,8 +239,9 @@ impl Slot {
         let fraction = match self.form() {
             SlotForm::Overdrawn => return self.forgiven_at(),
             SlotForm::Emptied => return self.to_emptied().expires_at(),
-            SlotForm::Claim => 0,
+            SlotForm::Claim | SlotForm::Blocked => 0,
             SlotForm::Filling => self.rest(),
+            SlotForm::Reserved => self.rest() & RESERVED_FRACTION,
             _ => self.rest() & FRACTION,
         };
         // Rounded up: at the whole nanosecond a fraction is still missing.
@@ -236,7 +254,7 @@ impl Slot {
     pub const fn owes_until(self) -> u64 {
         match self.state() {
             State::Overdrawn { forgiven_at, debt } => forgiven_at.saturating_add(debt),
-            State::Blocked { until } => until.saturating_add(MAX_REFILL),
+            State::Blocked { until, .. } => until.saturating_add(MAX_REFILL),
             _ => self.expires_at(),
         }
     }
@@ -248,7 +266,7 @@ impl Slot {
             SlotForm::Filling => self.to_filling(),
             SlotForm::Claim => State::Filling { full_at: Span { ns: self.time(), part: 0 } },
             SlotForm::Window => self.to_window(),
-            SlotForm::Blocked => State::Blocked { until: self.time() },
+            SlotForm::Blocked => self.to_blocked(),
             SlotForm::Reserved | SlotForm::Held => self.to_reserved(),
             SlotForm::Emptied => self.to_emptied(),
             SlotForm::Overdrawn => self.to_overdrawn(),
@@ -268,8 +286,9 @@ impl Slot {
 
     #[inline(always)]
     const fn to_reserved(self) -> State {
-        let ahead = ((self.rest() & !NOT_FILLING) >> FRACTION_BITS) as u8;
-        State::Reserved { full_at: self.time(), fraction: self.rest() & FRACTION, ahead }
+        let ahead = ((self.rest() & !NOT_FILLING) >> RESERVED_FRACTION_BITS) as u8;
+        let fraction = self.rest() & RESERVED_FRACTION;
+        State::Reserved { full_at: self.time(), fraction, ahead }
     }
 
     #[inline(always)]
@@ -279,7 +298,15 @@ impl Slot {
 
     #[inline(always)]
     const fn to_emptied(self) -> State {
-        State::Emptied { at: self.time(), reach: self.rest() & FRACTION }
+        let high = (self.time() & ((1 << REACH_HIGH_BITS) - 1)) as u32;
+        let at = (self.time() >> REACH_HIGH_BITS) * GRAIN;
+        State::Emptied { at, reach: high << FRACTION_BITS | self.rest() & FRACTION }
+    }
+
+    const fn to_blocked(self) -> State {
+        let asked = asked_from_float(self.rest() >> NUMBER_BITS & ((1 << ASKED_BITS) - 1));
+        let number = (self.rest() & ((1 << NUMBER_BITS) - 1)) as u16;
+        State::Blocked { until: self.time(), asked, number }
     }
 
     #[inline(always)]
@@ -299,9 +326,9 @@ impl Slot {
             marked => match (marked & !NOT_FILLING) >> FRACTION_BITS {
                 CLAIM => SlotForm::Claim,
                 WINDOW => SlotForm::Window,
-                BLOCKED => SlotForm::Blocked,
                 HELD => SlotForm::Held,
                 EMPTIED => SlotForm::Emptied,
+                form if form & !BLOCKED_MORE == BLOCKED => SlotForm::Blocked,
                 _ => SlotForm::Reserved,
             },
         }
@@ -316,9 +343,24 @@ impl Slot {
     }
 
     const fn forgiven_at(self) -> u64 {
-        // Never wraps: 53 bits times 500 are below 2^62.
+        // Never wraps: 52 bits times 1,000 are below 2^62.
         ((self.0 >> DEBT_BITS) as u64 & ((1 << FORGIVEN_BITS) - 1)) * GRAIN
     }
+}
+
+/// Seconds as a mantissa and, above it, an exponent of two, rounded up.
+const fn asked_to_float(seconds: u32) -> u32 {
+    let (mut mantissa, mut exponent) = (seconds, 0);
+    while mantissa >> ASKED_MANTISSA_BITS != 0 {
+        mantissa = mantissa.div_ceil(2);
+        exponent += 1;
+    }
+    // More than a block can have: four bits of exponent.
+    if exponent > 15 { (1 << ASKED_BITS) - 1 } else { exponent << ASKED_MANTISSA_BITS | mantissa }
+}
+
+const fn asked_from_float(float: u32) -> u32 {
+    (float & ((1 << ASKED_MANTISSA_BITS) - 1)) << (float >> ASKED_MANTISSA_BITS)
 }
 
 /// A debt as a mantissa and, above it, an exponent in steps of 64, rounded up.

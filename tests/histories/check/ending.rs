@@ -11,6 +11,8 @@ use token_bucket::limit::{Decision, Limit, Op, StoredState, apply};
 
 /// Nanoseconds by which a recorded answer may differ, for it went through a float.
 const ROUNDING: u64 = 1_000;
+/// How much later than the calendar's the end of a window may be: in shared memory it is a whole millisecond since the host booted.
+const BOUNDARY: u64 = 1_000_000;
 
 /// What is known of the state: it is `state`, later by `earliest` to `latest` nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
@@ -204,11 +206,12 @@ fn full_before(
     [from, to]: [u64; 2],
 ) -> Option<Known> {
     let is_calendar = matches!(limit, Limit::CalendarWindow(_));
+    let first = if is_calendar { from.saturating_sub(BOUNDARY) } else { from };
     let now = match reset_after(call) {
         // The end of a calendar's window does not depend on when the call came, so it tells that.
         Some(reset_after) if is_calendar && reset_after > 0 => {
             let opened = apply(limit, &StoredState::FULL, from, Op::Take { cost: 1 }).0;
-            opened.expires_at.checked_sub(reset_after)?.max(from)
+            opened.expires_at.checked_sub(reset_after)?.max(first)
         }
         _ => from.max(known.state.expires_at().saturating_add(known.earliest)),
     };
@@ -216,10 +219,10 @@ fn full_before(
     if now > to || !fits(limit, &decision, call, op) {
         return None;
     }
-    let latest = if is_calendar { 0 } else { to - now };
+    let latest = if is_calendar { BOUNDARY.min(to - now) } else { to - now };
     Some(match state.expires_at() <= now {
         true => Known::full(now.max(known.decided + known.earliest)),
-        false => Known { state, earliest: 0, latest, decided: now },
+        false => Known { state, earliest: from.saturating_sub(now), latest, decided: now },
     })
 }
 

@@ -19,10 +19,10 @@ fn filling(full_at: u64) -> State {
 
 /// By a reservation for one token.
 fn reserved(full_at: u64) -> State {
-    reserved_with(full_at, 0)
+    reserved_with(full_at, 1)
 }
 
-/// By a reservation that may lie ahead by a full refill, doubled so often.
+/// By a reservation that may lie ahead by so many full refills, by their code.
 fn reserved_with(full_at: u64, ahead: u8) -> State {
     State::Reserved { full_at, fraction: 0, ahead }
 }
@@ -47,8 +47,8 @@ fn earliest_write_is_a_full_refill_before_the_state_ends() {
     assert_eq!(earliest(filling(at(5))), T0);
     assert_eq!(earliest(State::Filling { full_at: Span { ns: at(5), part: 1 } }), T0 + 1);
     assert_eq!(earliest(reserved(at(5) + REFILL)), T0);
-    assert_eq!(earliest(reserved_with(at(5) + 4 * REFILL, 2)), T0);
-    let with_fraction = State::Reserved { full_at: at(5) + REFILL, fraction: 1, ahead: 0 };
+    assert_eq!(earliest(reserved_with(at(5) + 4 * REFILL, 4)), T0);
+    let with_fraction = State::Reserved { full_at: at(5) + REFILL, fraction: 1, ahead: 1 };
     assert_eq!(earliest(with_fraction), T0 + 1);
     assert_eq!(earliest(overdrawn(9)), T0);
     assert_eq!(earliest(State::Window { ends_at: at(9), hits: 1 }), 0);
@@ -68,28 +68,28 @@ fn state_is_from_the_future_if_no_clock_wrote_it_by_now() {
 #[test]
 fn reservation_further_ahead_than_the_limit_allows_is_an_emptied_bucket() {
     let furthest = at(5) + REFILL;
-    assert_eq!(after(reserved(furthest + 1), take(1)), emptied(T0, Debt::Refill, furthest + 1));
-    let kept = State::Reserved { full_at: furthest, fraction: 1, ahead: 0 };
+    assert_eq!(after(reserved(furthest + 1), take(1)), emptied(T0, Debt::of(1), furthest + 1));
+    let kept = State::Reserved { full_at: furthest, fraction: 1, ahead: 1 };
     assert_eq!(after(kept, take(1)), kept);
 }
 
 #[test]
-fn reservation_is_marked_with_the_doubled_refills_by_which_it_lies_ahead() {
+fn reservation_is_marked_with_the_refills_by_which_it_lies_ahead() {
     let (decision, state) =
         apply(&bucket(), filling(at(5)), T0, Op::Reserve { cost: 1, max_wait: SECOND });
     assert_eq!((decision.taken, decision.wait, state), (1, SECOND, reserved(at(6))));
     let nanoseconds = TokenBucket::per_nanosecond(1024).unwrap();
     let reserve = Op::Reserve { cost: 1024, max_wait: SECOND };
     for (full_at, before, ahead) in
-        [(1024, 0, 0), (1025, 0, 1), (2048, 0, 1), (2049, 1, 2), (4096, 2, 2), (4097, 2, 3)]
+        [(1024, 1, 1), (1025, 1, 2), (2048, 1, 2), (2049, 2, 3), (4096, 3, 4), (4097, 4, 5)]
     {
         let after = apply(&nanoseconds, reserved_with(T0 + full_at, before), T0, reserve).1;
         assert_eq!(after, reserved_with(T0 + full_at + 1024, ahead));
     }
     let longest = TokenBucket::per_nanosecond(1).unwrap();
     let reserve = Op::Reserve { cost: 1, max_wait: MAX_DEBT };
-    let furthest = reserved_with(T0 + MAX_DEBT, 57);
-    assert_eq!(apply(&longest, furthest, T0, reserve).1, reserved_with(T0 + MAX_DEBT + 1, 57));
+    let furthest = reserved_with(T0 + MAX_DEBT, 127);
+    assert_eq!(apply(&longest, furthest, T0, reserve).1, reserved_with(T0 + MAX_DEBT + 1, 127));
 }
 
 #[test]
@@ -228,5 +228,5 @@ fn debt_is_as_many_refills_once_the_interval_was_shortened() {
     let (_, owing) = apply(&hourly(), filling(at(3_600)), T0, settle);
     assert_eq!(owing, reserved(at(7_200)));
     let (denied, corrected) = apply(&bucket(), owing, T0, take(1));
-    assert_eq!((denied.retry_at, corrected), (at(6), emptied(T0, Debt::Refill, at(7_200))));
+    assert_eq!((denied.retry_at, corrected), (at(6), emptied(T0, Debt::of(1), at(7_200))));
 }

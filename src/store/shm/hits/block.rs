@@ -14,7 +14,7 @@
 
 use super::place::PlaceState;
 use super::window::WindowInTable;
-use crate::limit::{Decision, MAX_BLOCK, MAX_SLIDING_HITS, Op, State, StoredState};
+use crate::limit::{Decision, MAX_SLIDING_HITS, Op, State, StoredState};
 use crate::mapped::word::Word;
 use crate::store::shm::slot::Slot;
 use crate::store::shm::table::{self, Look};
@@ -23,12 +23,12 @@ use crate::store::shm::table::{self, Look};
 pub(super) fn block<W: Word>(window: &WindowInTable<'_, W>, duration: u64) -> Decision {
     // An evicted block is not in the slot that is blocked here.
     let left = match find_first(window, Op::Peek { cost: 1 }) {
-        Some(PlaceState::Blocked(until)) => until.saturating_sub(window.now.get()),
+        Some(PlaceState::Blocked(evicted)) => evicted.expires_at().saturating_sub(window.now.get()),
         _ => 0,
     };
     let op = Op::Block { duration: duration.max(left) };
     let before = match window.change(0, op).0 {
-        PlaceState::Blocked(until) => State::Blocked { until },
+        PlaceState::Blocked(block) => block,
         _ => State::FULL,
     };
     forget_hits(window);
@@ -83,11 +83,18 @@ pub(super) fn is_blocked_at<W: Word>(window: &WindowInTable<'_, W>, time: u64) -
     matches!(found, Some(PlaceState::Blocked(_)))
 }
 
-/// Remembers that a block ends earlier, if it was set before a clock went back and lasts longer than any block can.
-pub(super) fn correct_block<W: Word>(window: &WindowInTable<'_, W>, until: u64, op: Op) {
-    if until > window.now.get() + MAX_BLOCK && !matches!(op, Op::Peek { .. }) {
+/// Whether the block was set after the time of this call, which is a later one then. One that was set before a clock went back ends
+/// earlier from now on.
+pub(super) fn is_set_later<W: Word>(window: &WindowInTable<'_, W>, block: State, op: Op) -> bool {
+    let now = window.now.get();
+    if !block.is_block_from_future(now) {
+        return false;
+    }
+    window.now.set(window.clock());
+    if window.now.get() == now && !matches!(op, Op::Peek { .. }) {
         window.change(0, Op::Start { missing: 0 });
     }
+    window.now.get() > now
 }
 
 fn find_first<W: Word>(window: &WindowInTable<'_, W>, op: Op) -> Option<PlaceState> {

@@ -12,8 +12,8 @@ pub(super) enum PlaceState {
     Free,
     /// A hit, which leaves at this time.
     Taken(u64),
-    /// A block, until this time.
-    Blocked(u64),
+    /// A block.
+    Blocked(State),
     /// A hit that was taken after the time of this call, or before a clock went back, and when it leaves.
     Later(u64),
 }
@@ -50,10 +50,11 @@ impl Change for PlaceChange<'_> {
     #[inline(always)]
     fn apply(&mut self, slot: Slot) -> Option<Slot> {
         // A place without a slot may have lost a hit, or a claim, after the clock was read here.
-        if slot.is_claim() {
+        let state = slot.state();
+        // A block that was set after that is not cut.
+        if slot.is_claim() || state.is_block_from_future(self.now) {
             self.now = self.latest(self.now);
         }
-        let state = slot.state();
         self.found = PlaceState::of(&self.place, state, self.now);
         self.accepted = false;
         if let (PlaceState::Later(_), Op::Take { .. } | Op::Peek { .. }) = (&self.found, self.op) {
@@ -74,7 +75,7 @@ impl Change for PlaceChange<'_> {
         // Only a block or the longest debt owes so much. It is inherited as it is, unless the newcomer gets a block of its own.
         let until = expires_at.saturating_sub(MAX_REFILL);
         match self.is_first && until > now && !matches!(self.op, Op::Block { .. }) {
-            true => State::Blocked { until },
+            true => State::blocked(until, now),
             false => self.place.inherited_state(expires_at, now),
         }
     }
@@ -105,7 +106,7 @@ impl PlaceState {
     pub(super) fn of(place: &Place, state: State, now: u64) -> Self {
         match (state, Place::leaves_at(state)) {
             (_, time) if time <= now => Self::Free,
-            (State::Blocked { until }, _) => Self::Blocked(until),
+            (State::Blocked { .. }, _) => Self::Blocked(state),
             (_, leaves_at) if place.is_from_future(state, now) => Self::Later(leaves_at),
             (_, leaves_at) => Self::Taken(leaves_at),
         }

@@ -3,7 +3,7 @@
 use super::window::RECENT;
 use super::*;
 use crate::limit::SlidingWindow;
-use crate::limit::{Span, TokenBucket};
+use crate::limit::{Span, State, TokenBucket};
 use crate::mapped::set::{Places, Set, WAYS, locate};
 use crate::store::shm::bucket_change::BucketChange;
 use crate::store::shm::slot::Slot;

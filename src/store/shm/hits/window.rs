@@ -95,9 +95,15 @@ impl<W: Word> WindowInTable<'_, W> {
     }
 
     /// When a hit leaves that was taken later than `now`. None if this process was suspended since then, as `clock` shows. A
-    /// hit from the future is brought down to one interval from now.
+    /// hit from the future is brought down to one interval from now; for a peek in the answer alone.
     #[cold]
-    pub(super) fn judge_later(&self, number: u32, leaves_at: u64, clock: u64) -> Option<u64> {
+    pub(super) fn judge_later(
+        &self,
+        number: u32,
+        leaves_at: u64,
+        clock: u64,
+        op: Op,
+    ) -> Option<u64> {
         let (now, interval) = (self.now.get(), self.limit.interval());
         if clock > now + RECENT {
             self.now.set(clock);
@@ -106,7 +112,9 @@ impl<W: Word> WindowInTable<'_, W> {
         if self.fits_clock(clock, leaves_at) {
             return Some(leaves_at);
         }
-        self.change(number, Op::Start { missing: 0 });
+        if !matches!(op, Op::Peek { .. }) {
+            self.change(number, Op::Start { missing: 0 });
+        }
         Some(now + interval)
     }
 

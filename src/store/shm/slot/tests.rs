@@ -21,7 +21,7 @@ fn encode_and_decode(state: State) -> State {
 fn raised_tombstone_owes_no_less_than_either_slot() {
     let filling = |ns| Slot::committed(7, State::Filling { full_at: Span { ns, part: 1 } });
     let overdrawn = |forgiven_at, debt| Slot::committed(9, State::Overdrawn { forgiven_at, debt });
-    let blocked = |until| Slot::committed(5, State::Blocked { until });
+    let blocked = |until| Slot::committed(5, State::blocked(until, 0));
     let slots = [
         filling(1),
         filling(10_001),
@@ -63,13 +63,15 @@ fn word_of_zeros_is_a_full_bucket() {
 proptest! {
     #[test]
     fn state_that_is_not_overdrawn_is_kept_exactly(
-        time in 0..LATEST, n in 0u32..1 << 24, ahead in 0..=MAX_AHEAD, part in 0u64..1 << 30,
+        time in 0..LATEST, n in 0u32..1 << 24, ahead in 0..=MOST_REFILLS, part in 0u64..1 << 30,
     ) {
         for state in [
             State::Filling { full_at: Span { ns: time, part } },
-            State::Reserved { full_at: time, fraction: n, ahead },
+            State::Reserved { full_at: time, fraction: n >> 2, ahead },
             State::Window { ends_at: time, hits: n.min(MAX_HITS) },
-            State::Blocked { until: time },
+            State::Blocked { until: time, asked: n >> 11, number: (n % 1_000) as u16 },
+            State::blocked(time + MAX_REFILL / 9, time),
+            State::blocked(time + part, time),
         ] {
             prop_assert_eq!(encode_and_decode(state), state);
         }

@@ -181,7 +181,10 @@ fn later_block_outlasts_an_evicted_one_and_a_shorter_one_does_not_replace_it() {
 #[test]
 fn block_from_before_the_clock_went_back_is_corrected_by_the_first_call() {
     let (table, window) = (Table::new(8), hour(1));
-    table.decide(&window, hash(1), T + MAX_BLOCK, Op::Block { duration: SECOND });
-    assert_eq!(table.decide(&window, hash(1), T, TAKE).retry_at, T + MAX_BLOCK);
-    assert!(table.decide(&window, hash(1), T + MAX_BLOCK, TAKE).is_accepted());
+    table.decide(&window, hash(1), T + MAX_BLOCK, Op::Block { duration: 9 * SECOND });
+    for later in [0, 5 * SECOND] {
+        let denied = table.decide(&window, hash(1), T + later, TAKE);
+        assert_eq!(denied.retry_at, T + 9 * SECOND);
+    }
+    assert!(table.decide(&window, hash(1), T + 9 * SECOND, TAKE).is_accepted());
 }

@@ -38,10 +38,11 @@ fn call_of_one_hit_is_decided_by_one_look_at_each_place() {
 #[test]
 fn call_begins_again_if_its_process_was_suspended_for_more_than_a_millisecond() {
     let (table, window, leaves_at) = (Table::new(8), hour(3), T + HOUR + 5);
+    let take = Op::Take { cost: 2 };
     table.running_window(&window, hash(1), T, |it| {
-        assert_eq!(it.judge_later(0, leaves_at, T + MILLISECOND), Some(leaves_at));
+        assert_eq!(it.judge_later(0, leaves_at, T + MILLISECOND, take), Some(leaves_at));
         assert_eq!(it.now.get(), T);
-        assert_eq!(it.judge_later(0, leaves_at, T + MILLISECOND + 1), None);
+        assert_eq!(it.judge_later(0, leaves_at, T + MILLISECOND + 1, take), None);
         assert_eq!(it.now.get(), T + MILLISECOND + 1);
     });
 }
@@ -70,10 +71,18 @@ fn hit_fits_a_running_clock_that_is_at_most_a_millisecond_behind_it() {
 fn look_brings_a_hit_from_the_future_down_to_one_interval_from_now() {
     let (table, window) = (Table::new(8), window(3));
     table.window(&window, hash(1), T + 9 * INTERVAL, |it| assert!(it.change(1, TAKE).1));
-    for now in [T, T + 1] {
-        let seen =
-            table.window(&window, hash(1), now, |it| look(it, Op::Peek { cost: 1 })).unwrap();
-        assert_eq!((seen.free, seen.taken), (vec![0, 2], vec![(1, T + INTERVAL)]));
+    let seen_by = |op, now| {
+        let seen = table.window(&window, hash(1), now, |it| look(it, op)).unwrap();
+        (seen.free, seen.taken)
+    };
+    // The peek changes nothing, so the next call finds the hit as it was; a call that takes corrects it.
+    for (op, now, leaves_at) in [
+        (Op::Peek { cost: 1 }, T, T + INTERVAL),
+        (Op::Peek { cost: 1 }, T + 1, T + 1 + INTERVAL),
+        (TAKE, T + 2, T + 2 + INTERVAL),
+        (TAKE, T + 3, T + 2 + INTERVAL),
+    ] {
+        assert_eq!(seen_by(op, now), (vec![0, 2], vec![(1, leaves_at)]), "{op:?}");
     }
 }
 

@@ -34,7 +34,7 @@ fn value_is_locked_after_two_lost_swaps() {
     let after = apply(&limit, &StoredState::FULL, NOW, TAKE).1.word();
     assert_eq!(register.held.get(), (after, 7 + 2 + 1), "two by rivals, then ours");
     let denied = Register { has_locks: true, ..Register::new(u32::MAX) };
-    denied.held.set((State::Blocked { until: NOW + SECOND }, 1));
+    denied.held.set((State::blocked(NOW + SECOND, NOW), 1));
     assert!(!decide(&denied, &record(), TAKE, LONG).unwrap().is_accepted());
     assert_eq!(denied.held.get().1, 1, "a denial swaps nothing");
 }
