@@ -26,7 +26,7 @@ const SPY = <<<'PHP'
                 // A process that has ended has no memory, and anybody may open that.
                 $handle === false || $text === '' && $file !== 'mem' || $opened[] = $file . (str_contains($text, $argv[2]) ? ' with the secret' : '');
             }
-            $name = trim(strtr((string) @file_get_contents("/proc/$process/cmdline", length: 500), "\0", ' '));
+            $name = trim(strtr((string) @file_get_contents("/proc/$process/cmdline"), "\0", ' '));
             $is_stopped && posix_kill((int) $process, SIGCONT);
             if ($name !== '' && ($is_stopped || $opened !== [])) {
                 echo json_encode([$name, $opened]), "\n";
