@@ -17,8 +17,8 @@ use support::{Folder, with_context};
 use token_bucket::dsn::{Dsn, Target};
 use token_bucket::guard::Stores;
 use token_bucket::limit::{
-    CalendarWindow, Charge, Decision, FixedWindow, Limit, Op, SECOND, SlidingWindow, State,
-    StoredState, TokenBucket, apply,
+    CalendarWindow, Charge, Decision, FixedWindow, Limit, Op, SECOND, SlidingWindow, StoredState,
+    TokenBucket, apply,
 };
 use token_bucket::limiter::{
     DecidedBy, FirstAnswer, FlaggedDecision, Limiter, Limiters, Member, RecordHandle, Settled,

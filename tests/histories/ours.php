@@ -99,28 +99,29 @@ function compound(string $dsn, string $key): Round
 function numbers(string $dsn, string $key, int $round): Round
 {
     // In shared memory a sliding window with a lower limit looks at fewer places.
-    $kinds = str_starts_with($dsn, 'shm:') ? ['token_bucket', 'fixed_window'] : ['token_bucket', 'fixed_window', 'sliding_window'];
+    $kinds = ['token_bucket', 'fixed_window', 'calendar_hour', ...(str_starts_with($dsn, 'shm:') ? [] : ['sliding_window'])];
     $kind = $kinds[$round % count($kinds)];
     // Longer, shorter, higher, lower, and both; limit and seconds.
     [$old, $new] = [[[10, 2], [10, 60]], [[10, 60], [10, 2]], [[5, 10], [20, 10]], [[20, 10], [5, 10]], [[20, 60], [3, 2]], [[3, 2], [20, 60]]][intdiv($round, count($kinds)) % 6];
-    $limits = array_map(fn (array $it): string => "numbers_$kind $it[0] $it[1] 0", [$old, $new]);
+    $begin = intdiv(1_000_000 + intdiv(tick(), 64), 3_600) * 3_600;
+    $limits = array_map(fn (array $it): string => "numbers_$kind $it[0] " . ($kind === 'calendar_hour' ? $begin : $it[1]) . ' 0', [$old, $new]);
     return new Round($limits, function () use ($dsn, $key, $kind, $old, $new): Closure {
         $make = fn (array $it) => match ($kind) {
             'token_bucket' => TokenBucket::per($dsn, $key, ...$it),
             'fixed_window' => new FixedWindow($dsn, $key, ...$it),
+            'calendar_hour' => new CalendarWindow($dsn, $key, $it[0], 'hour', 'UTC'),
             'sliding_window' => new SlidingWindow($dsn, $key, ...$it),
         };
         $limiters = [$make($old), $make($new)];
         [$calls, $taken] = [0, null];
-        return function () use ($limiters, &$calls, &$taken): array {
+        return function () use ($kind, $limiters, &$calls, &$taken): array {
             $numbers = match (true) {
                 $calls < CALLS / 4 => 0,
                 $calls < CALLS * 3 / 4 => mt_rand(0, 1),
                 default => 1,
             };
             $calls++;
-            // A 64th of a second, which a float holds exactly, also in nanoseconds.
-            $tick = intdiv(now() % 1_000_000_000_000, 500_000);
+            $tick = tick();
             TestClock::freeze(1_000_000 + $tick / 64);
             $now = 1_000_000_000_000_000 + $tick * 15_625_000;
             if ($taken && mt_rand(0, 1)) {
@@ -133,7 +134,12 @@ function numbers(string $dsn, string $key, int $round): Round
                     }
                 }];
             }
-            $op = mt_rand(0, 4) ? 'attempt ' . mt_rand(1, 3) . ' 0' : 'takeUpTo 4 2';
+            // A settlement after a reset or a block is of another window.
+            $op = match ($chosen = mt_rand(0, 15)) {
+                0 => 'reset',
+                1 => 'block 1',
+                default => $chosen < 5 && $kind !== 'calendar_hour' ? 'takeUpTo 4 2' : 'attempt ' . mt_rand(1, 3) . ' 0',
+            };
             return ["by $numbers $now $op", function () use ($limiters, $numbers, $op, &$taken): ?string {
                 $answer = answer_of($limiters[$numbers], $op);
                 $taken = $answer instanceof Decision && $answer->getTokens() > 0 ? $answer : null;
@@ -141,6 +147,12 @@ function numbers(string $dsn, string $key, int $round): Round
             }];
         };
     });
+}
+
+/** The time of the test's clock: 64ths of a second, which a float holds exactly, also in nanoseconds. */
+function tick(): int
+{
+    return intdiv(now() % 1_000_000_000_000, 500_000);
 }
 
 /** Permits: three at once; every second call leaves one. In shared memory it may be denied beside others, though one could be had. */
@@ -216,7 +228,8 @@ function answer_of(object $limiter, string $op): Decision|string|null
 {
     $words = explode(' ', $op);
     $method = array_shift($words);
-    return answered(fn () => $limiter->$method(...array_map(intval(...), $words)), $limiter);
+    // reset() and block() return nothing.
+    return answered(fn () => $limiter->$method(...array_map(intval(...), $words)) ?? true, $limiter);
 }
 
 /** The answer of a call; null if it is not known. A refund that was not done may have come too late. */

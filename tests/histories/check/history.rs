@@ -207,9 +207,14 @@ fn read_kind(algorithm: &str, limit: &str, interval: &str) -> Option<Kind> {
     Some(match algorithm {
         "token_bucket" => Kind::Ending(TokenBucket::per_period(max, seconds).ok()?.into()),
         "fixed_window" => Kind::Ending(FixedWindow::new(max, seconds).ok()?.into()),
-        "calendar_hour" => {
+        "calendar_hour" | "numbers_calendar_hour" => {
             let ends = [hour(0)?, hour(1)?, hour(2)?];
-            Kind::Ending(CalendarWindow::new(max, ends).ok()?.into())
+            let limit = CalendarWindow::new(max, ends).ok()?.into();
+            if algorithm == "calendar_hour" {
+                Kind::Ending(limit)
+            } else {
+                Kind::Numbers(vec![limit])
+            }
         }
         "sliding_window" | "sliding_window_one_by_one" => Kind::Sliding {
             window: SlidingWindow::new(max, seconds).ok()?,
@@ -243,6 +248,7 @@ fn read_asked(words: &[&str]) -> Option<Asked> {
             None => Op::Refund { cost: number(taken)? - number(cost)?, expiry: None },
         },
         ["reset"] => Op::Reset,
+        ["block", seconds] => Op::Block { duration: number(seconds)?.checked_mul(1_000_000_000)? },
         ["by", numbers, now, op @ ..] => {
             let Asked::Op(op) = read_asked(op)? else { return None };
             return Some(Asked::By { numbers: numbers.parse().ok()?, now: number(now)?, op });

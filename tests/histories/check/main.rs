@@ -19,7 +19,7 @@
 //!   of `permits` those that it may keep from a call that leaves some. CLOCK: nanoseconds by which a decision's time may lie outside
 //!   the call.
 //! - `begin PROCESS KEY TIME OPERATION`, written before the call. OPERATION is `attempt COST LEAVE`, `takeUpTo MOST LEAST`,
-//!   `peek COST`, `refund COST`, `settle TAKEN COST` or `reset`; `only MEMBER COST` of one limit of a compound; `acquire LEAVE` or
+//!   `peek COST`, `refund COST`, `settle TAKEN COST`, `reset` or `block SECONDS`; `only MEMBER COST` of one limit of a compound; `acquire LEAVE` or
 //!   `release` of permits; `failover AGE` of a server that was lost: the state is again one that was there AGE nanoseconds before, or
 //!   later, and the last one if AGE is 0. A key has one `failover` at most; its `end` is a time before which the new server decided
 //!   nothing.
