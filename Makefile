@@ -6,12 +6,28 @@ SECONDS ?= 30
 .PHONY: help build install uninstall demo test check test-quick test-integrations lint bench matrix sanitize mutants fuzz histories planted-faults planted-lua soak package release-check try-install clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 19
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p; s/^#: /\n/p' $(MAKEFILE_LIST) | expand -t 19
 
 build: ## build the extension, installing what is missing
 	@scripts/setup/packages.sh build
 	@scripts/build.sh
 	@echo "Built target/release/libtoken_bucket.so"
+
+test-quick: ## the tests that need no server, for the edit loop: ten minutes the first time, then one or two
+	@scripts/setup/packages.sh build
+	@scripts/test-quick.sh
+
+test: ## run every test
+	@scripts/setup/packages.sh test
+	@scripts/test.sh
+
+lint: ## formatting, clippy, floors, documents, dependencies, PHP
+	@scripts/setup/packages.sh build
+	@scripts/lint.sh
+
+demo: build ## see a login page limited under a real php-fpm
+	@scripts/setup/packages.sh demo
+	@scripts/demo.sh
 
 install: build ## copy it into PHP's extension folder and enable it
 	@scripts/install.sh
@@ -19,28 +35,20 @@ install: build ## copy it into PHP's extension folder and enable it
 uninstall: ## disable it and remove it
 	@scripts/uninstall.sh
 
-demo: build ## see a login page limited under a real php-fpm
-	@scripts/setup/packages.sh demo
-	@scripts/demo.sh
+test-integrations: build ## test the packages in integrations/: ONLY=psr15 for one, FORKY=1 on Debian testing, too
+	@ONLY="$(ONLY)" FORKY="$(FORKY)" scripts/test-integrations.sh
 
-test: ## run every test
-	@scripts/setup/packages.sh test
-	@scripts/test.sh
+clean: ## remove what was built
+	@cargo clean --quiet
+	@rm -rf dist
+	@find php-tests -type f \( -name '*.diff' -o -name '*.exp' -o -name '*.log' -o -name '*.out' \
+		-o -name '*.sh' -o -name '*.mem' -o -name '*.php' \) -delete
+
+#: Long runs, other systems, packages:
 
 check: ## short runs of the long checks: sanitizers, fuzzing, soak
 	@scripts/setup/packages.sh test
 	@scripts/check.sh
-
-test-quick: ## the tests that need no server, for the edit loop: ten minutes the first time, then one or two
-	@scripts/setup/packages.sh build
-	@scripts/test-quick.sh
-
-test-integrations: build ## test the packages in integrations/: ONLY=psr15 for one, FORKY=1 on Debian testing, too
-	@ONLY="$(ONLY)" FORKY="$(FORKY)" scripts/test-integrations.sh
-
-lint: ## formatting, clippy, floors, documents, dependencies, PHP
-	@scripts/setup/packages.sh build
-	@scripts/lint.sh
 
 bench: build ## measure against the limiters that PHP users have today, and write docs/benchmarks.md
 	@scripts/setup/packages.sh bench
@@ -91,9 +99,3 @@ release-check: ## make the packages of the last commit in two folders and compar
 try-install: package ## try every way to install in fresh Debian systems, as root
 	@scripts/setup/packages.sh try-install
 	@packaging/try-install.sh
-
-clean: ## remove what was built
-	@cargo clean --quiet
-	@rm -rf dist
-	@find php-tests -type f \( -name '*.diff' -o -name '*.exp' -o -name '*.log' -o -name '*.out' \
-		-o -name '*.sh' -o -name '*.mem' -o -name '*.php' \) -delete
