@@ -13,7 +13,7 @@ mod support;
 
 use std::cell::Cell;
 use std::fs::{self, File, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -370,6 +370,31 @@ fn folder_in_which_others_can_replace_the_directory_is_refused() {
     }
     if chown(&folder.0, Some(65_534), None).is_ok() {
         assert!(refusal(&folder.store()).contains("belongs to user 65534"));
+    }
+}
+
+#[test]
+fn folder_to_which_others_can_lead_elsewhere_is_refused() {
+    let folder = Folder::new("way");
+    let path = |name: &str| folder.0.join(name);
+    let store = |name: &str| SharedMemory::new(Location { base: path(name), ..folder.location() });
+    let mode = |mode| fs::set_permissions(path("theirs"), Permissions::from_mode(mode)).unwrap();
+    fs::create_dir_all(path("theirs/own")).unwrap();
+    for (link, target) in [("link", "theirs/own"), ("second", "link"), ("circle", "circle")] {
+        symlink(target, path(link)).unwrap();
+    }
+    assert!(take(&store("theirs/own"), b"x") && take(&store("second"), b"y"));
+    assert!(refusal(&store("circle")).contains("Too many levels of symbolic links"));
+    mode(0o777);
+    for name in ["theirs/own", "second"] {
+        let message = refusal(&store(name));
+        assert!(message.contains("may write to") && message.contains("way/theirs;"), "{message}");
+    }
+    mode(0o755);
+    if lchown(path("link"), Some(65_534), None).is_ok() {
+        assert!(refusal(&store("second")).contains("way/link belongs to user 65534"));
+        chown(path("theirs"), Some(65_534), None).unwrap();
+        assert!(refusal(&store("theirs/own")).contains("way/theirs belongs to user 65534"));
     }
 }
 

@@ -162,10 +162,10 @@ pub fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// Quotes text in a message, unless it has an "@": then it may be a password, from a DSN whose scheme is
-/// missing or another one's.
+/// Quotes text in a message, unless it has an "@" or the word password: then it may be a secret, from a DSN whose scheme is
+/// missing or another one's, or that another directive was meant to have.
 pub fn quote_unless_secret(text: &str) -> String {
-    match text.contains('@') {
+    match text.contains('@') || text.contains("password") {
         true => String::new(),
         false => format!(" \"{}\"", sanitize(text)),
     }

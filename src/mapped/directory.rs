@@ -4,8 +4,9 @@ use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -40,8 +41,8 @@ pub fn open_existing(base: &Path, name: &str) -> Result<Option<OwnedFd>> {
     check_own(&open_base(base)?, name, &base.join(name))
 }
 
-/// Opens the directory that holds the users' directories. Other users must not be able to rename or replace what is in it: it is
-/// root's or this user's, and if others may write to it, it is sticky.
+/// Opens the directory that holds the users' directories. Other users must not be able to rename or replace what is in it, or to lead
+/// the path elsewhere: it is root's or this user's, as each folder and link on the way, and where others may write it is sticky.
 fn open_base(base: &Path) -> Result<OwnedFd> {
     let refused = |why: &str| {
         let base = printable_path(base);
@@ -55,21 +56,49 @@ fn open_base(base: &Path) -> Result<OwnedFd> {
         refused(&format!("{error}{remedy}"))
     };
     let opened = fs::openat(fs::CWD, base, FLAGS, Mode::empty()).map_err(failed)?;
-    let stat = fs::fstat(&opened).map_err(failed)?;
-    let mode = Mode::from_raw_mode(stat.st_mode);
-    if mode.intersects(Mode::WGRP | Mode::WOTH) && !mode.contains(Mode::SVTX) {
-        return Err(refused("other users may write to it; chmod go-w, or +t if they need to"));
-    }
-    if stat.st_uid != 0 && !is_own(&stat) {
-        let why = format!(
-            "it belongs to user {}, who may replace what is in it; set token_bucket.shm_path to a directory of root's or \
-             of user {}'s own",
-            stat.st_uid,
-            rustix::process::geteuid().as_raw()
-        );
-        return Err(refused(&why));
-    }
+    expect_own_way(base).map_err(|why| refused(&why))?;
     Ok(opened)
+}
+
+/// Looks at each name of a path, and follows links as the kernel does: says which one other users can replace. What was looked at
+/// leads the rest of the path nowhere else.
+fn expect_own_way(path: &Path) -> std::result::Result<(), String> {
+    const MAX_LINKS: usize = 40;
+    let (mut way, mut links) = (PathBuf::from("."), 0);
+    let mut names: VecDeque<PathBuf> = path.iter().map(PathBuf::from).collect();
+    while let Some(name) = names.pop_front() {
+        // A name that begins at the root replaces the way.
+        let entry = way.join(&name);
+        let stat = fs::lstat(&entry).map_err(|error| error.to_string())?;
+        let it =
+            if names.is_empty() && links == 0 { "it".to_owned() } else { printable_path(&entry) };
+        let mode = Mode::from_raw_mode(stat.st_mode);
+        let is_link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+        if !is_link && mode.intersects(Mode::WGRP | Mode::WOTH) && !mode.contains(Mode::SVTX) {
+            return Err(format!(
+                "other users may write to {it}; chmod go-w, or +t if they need to"
+            ));
+        }
+        if stat.st_uid != 0 && !is_own(&stat) {
+            return Err(format!(
+                "{it} belongs to user {}, who may replace what is in it; set token_bucket.shm_path to a directory of root's or \
+                 of user {}'s own",
+                stat.st_uid,
+                rustix::process::geteuid().as_raw()
+            ));
+        }
+        if !is_link {
+            way = entry;
+            continue;
+        }
+        links += 1;
+        if links > MAX_LINKS {
+            return Err(Errno::LOOP.to_string());
+        }
+        let target = std::fs::read_link(&entry).map_err(|error| error.to_string())?;
+        target.iter().rev().for_each(|name| names.push_front(PathBuf::from(name)));
+    }
+    Ok(())
 }
 
 /// Opens the directory at `path`, which is `name` below `parent`, if it is there and the user's own.

@@ -105,20 +105,35 @@ final class FileStore
         return $user;
     }
 
-    /** Fails if other users can replace what is in the folder. */
+    /** Fails if other users can replace what is in the folder, or lead its path elsewhere: looks at each name, and follows links. */
     private static function expectBaseOf(string $base, int $user): void
     {
         // On Windows, and in WebAssembly, there are no other users.
         if (DIRECTORY_SEPARATOR !== '/' || function_exists('php_uname') && php_uname('s') === 'Emscripten') {
             return;
         }
-        clearstatcache(true, $base);
-        $found = new \SplFileInfo($base);
-        [$mode, $owner] = [$found->getPerms(), $found->getOwner()];
-        ($mode & 0022) === 0 || ($mode & 01000) !== 0
-            || self::fail("Cannot open the directory $base for shared memory: other users may write to it; chmod go-w, or +t if they need to");
-        in_array($owner, [0, $user], true) || self::fail("Cannot open the directory $base for shared memory: it belongs to user $owner, who "
-            . "may replace what is in it; set token_bucket.shm_path to a directory of root's or of user $user's own");
+        clearstatcache();
+        [$way, $names] = [str_starts_with($base, '/') ? '/' : '.', explode('/', $base)];
+        for ($links = 0; $names !== []; $way = $entry) {
+            $entry = "$way/" . array_shift($names);
+            // Above a folder of open_basedir nothing can be seen.
+            $stat = @lstat($entry);
+            if ($stat === false) {
+                continue;
+            }
+            $it = $names === [] && $links === 0 ? 'it' : preg_replace('~/+~', '/', $entry);
+            $isLink = ($stat['mode'] & 0170000) === 0120000;
+            $isLink || ($stat['mode'] & 0022) === 0 || ($stat['mode'] & 01000) !== 0
+                || self::fail("Cannot open the directory $base for shared memory: other users may write to $it; chmod go-w, or +t if they need to");
+            in_array($stat['uid'], [0, $user], true) || self::fail("Cannot open the directory $base for shared memory: $it belongs to user $stat[uid], who "
+                . "may replace what is in it; set token_bucket.shm_path to a directory of root's or of user $user's own");
+            if ($isLink) {
+                $target = ++$links > 40 ? false : readlink($entry);
+                $target !== false || self::fail("Cannot open the directory $base for shared memory: $it is a link that leads nowhere");
+                array_unshift($names, ...explode('/', $target));
+                $entry = str_starts_with($target, '/') ? '/' : $way;
+            }
+        }
     }
 
     /** Makes a folder, which must belong to this user and be closed to others. */

@@ -39,6 +39,21 @@ foreach ([
     $isRight = $isRight && $isOne;
     $isOne || print("expected \"$expected\": $answer\n");
 }
+// Nor may others lead the path elsewhere.
+mkdir("$root/theirs/own", recursive: true);
+symlink('theirs/own', "$root/link");
+foreach ([0777 => "other users may write to $root/theirs; chmod go-w, or +t if they need to", 0755 => ''] as $mode => $expected) {
+    chmod("$root/theirs", $mode);
+    configure(['shm_path' => "$root/link"]);
+    try {
+        $answer = TokenBucket::per(null, 'y', 5, 60)->consume() ? '' : 'denied';
+    } catch (TokenBucket\StorageException $e) {
+        $answer = $e->getMessage();
+    }
+    $isOne = $expected === '' ? $answer === '' : str_ends_with($answer, $expected);
+    $isRight = $isRight && $isOne;
+    $isOne || print("expected \"$expected\": $answer\n");
+}
 // The reason is that of the call which failed, and none is told where PHP has none.
 configure(['shm_path' => '/proc/self/task']);
 try {

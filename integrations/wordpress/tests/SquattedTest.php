@@ -53,6 +53,18 @@ final class SquattedTest extends TestCase
         $this->assertSame([200 => 25, 429 => 5], array_count_values($statuses));
     }
 
+    public function testAConnectionThatCountsFoundRows(): void
+    {
+        $this->squat();
+        touch(Site::state('found_rows'));
+        try {
+            $this->guess('user87', '198.51.100.107', 5);
+            $this->assertSame(array_fill(0, 3, 429), Site::squatted()->statuses(array_fill(0, 3, Site::form('user87', 'guess', '198.51.100.107'))));
+        } finally {
+            unlink(Site::state('found_rows'));
+        }
+    }
+
     public function testAnAdministratorUnblocksMeanwhile(): void
     {
         $this->squat();

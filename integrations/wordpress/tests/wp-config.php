@@ -34,6 +34,9 @@ if ($site === 'network' && !defined('TEST_NETWORK_IS_NEW')) {
 if (is_file(TEST_STATE . '/storage')) {
     define('TOKEN_BUCKET_LOGIN_GUARD_STORAGE', (string) file_get_contents(TEST_STATE . '/storage'));
 }
+if (is_file(TEST_STATE . '/found_rows')) {
+    define('MYSQL_CLIENT_FLAGS', MYSQLI_CLIENT_FOUND_ROWS);
+}
 if (!defined('ABSPATH')) {
     define('ABSPATH', __DIR__ . '/');
 }

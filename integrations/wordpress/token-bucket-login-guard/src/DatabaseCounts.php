@@ -7,24 +7,24 @@ namespace TokenBucket\WordPress;
 final class DatabaseCounts
 {
     /**
-     * Counts one guess, in one statement, so that guesses at the same time do not pass together.
+     * Counts one guess. One statement looks and counts, so that guesses at the same time do not pass together.
      *
      * @return bool false if the window has $limit guesses, or if the database cannot count
      */
     public static function take(string $network, string $accountId, int $limit, int $seconds): bool
     {
-        // Nothing changes in a window that is full, so no row is affected. The columns are set from left to right.
-        $sql = 'INSERT INTO ' . self::table() . ' (id, network, account, used, ends) VALUES (%s, %s, %s, 1, %d)
-            ON DUPLICATE KEY UPDATE used = IF(ends <= %d, 1, IF(used < %d, used + 1, used)), ends = IF(ends <= %d, %d, ends)';
-        $now = time();
-        $values = [self::id($network, $accountId), $network, $accountId, $now + $seconds, $now, $limit, $now, $now + $seconds];
-        $affected = Database::query($sql, $values);
-        if ($affected === false) {
+        [$id, $now] = [self::id($network, $accountId), time()];
+        $insert = 'INSERT IGNORE INTO ' . self::table() . ' (id, network, account, used, ends) VALUES (%s, %s, %s, 0, %d)';
+        $values = [$id, $network, $accountId, $now + $seconds];
+        if (Database::query($insert, $values) === false) {
             self::create();
-            $affected = Database::query($sql, $values);
+            Database::query($insert, $values);
         }
+        // A row that is found is changed, so a connection that counts found rows (MYSQLI_CLIENT_FOUND_ROWS) counts the same.
+        $counted = Database::query('UPDATE ' . self::table() . ' SET used = IF(ends <= %d, 1, used + 1), ends = IF(ends <= %d, %d, ends)
+            WHERE id = %s AND (ends <= %d OR used < %d)', [$now, $now, $now + $seconds, $id, $now, $limit]);
         Database::query('DELETE FROM ' . self::table() . ' WHERE ends < %d LIMIT 100', [$now]);
-        return $affected > 0;
+        return $counted > 0;
     }
 
     /** @param list<string> $ids */
