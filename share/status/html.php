@@ -118,7 +118,7 @@ function show_text(string $text): string
 /** The same of a text that is printable. What was no character is marked. */
 function show(string $printable): string
 {
-    return '<bdi>' . preg_replace('~(?:\\\\x[\da-f]{2})+~', '<span class="escaped">$0</span>', escape($printable)) . '</bdi>';
+    return '<bdi>' . (string) preg_replace('~(?:\\\\x[\da-f]{2})+~', '<span class="escaped">$0</span>', escape($printable)) . '</bdi>';
 }
 
 function number(int $number): string

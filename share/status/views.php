@@ -89,12 +89,26 @@ function controls(int $refresh, ?string $token): string
     return "<nav aria-label=\"Page\" class=\"controls\">\n$links</nav>\n";
 }
 
-/** What an operator should look at first. */
+/**
+ * What an operator should look at first.
+ *
+ * @param array{
+ *     shared_memory_errors: list<string>,
+ *     likely_mistakes: list<string>,
+ *     limits: array<int|string, array{checked: int, denied: int, ...}>,
+ *     last_hour: array<int|string, array{calls: list<int>, denied: list<int>, would_deny: list<int>}>,
+ *     limits_file: array{path: string, error: string|null}|null,
+ *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null, round_trip: float|null, clock_behind: float|null}>,
+ *     tables: list<array{name: string, holds: string, path: string, bytes: int, slots: int, used: int, evictions: int, denied_newcomers: int}>,
+ *     directives: array<string, string>,
+ *     ...
+ * } $status
+ */
 function attention(array $status): string
 {
     $items = array_map(fn(string $sentence): string => show(Text::printable($sentence, 1000)) . '.', Attention::of($status));
     if ($items === []) {
-        [$denied, $checked] = [array_sum(array_column($status['limits'], 'denied')), array_sum(array_column($status['limits'], 'checked'))];
+        [$denied, $checked] = array_map(fn(string $count): int => (int) array_sum(array_column($status['limits'], $count)), ['denied', 'checked']);
         return percent($denied, $checked) < MUCH_DENIED_PERCENT ? "<p class=\"notice good\">Nothing needs attention.</p>\n"
             : '<p class="notice">No fault is known. ' . share($denied, $checked) . " of all calls were denied: the limits below say which.</p>\n";
     }
