@@ -190,7 +190,7 @@ $ token-bucket limits check LIMITS
 LIMITS: line 2: limit must be a whole number; it is "five"
 [1]
 $ token-bucket status --pool=FOLDER/fpm.conf
-token_bucket.limits: LIMITS: line 2: limit must be a whole number; it is "five"
+The file of limits has a mistake. Workers keep the limits that they have read, and a worker that starts now throws: token_bucket.limits: LIMITS: line 2: limit must be a whole number; it is "five"
 
 limit                         checked       denied   would deny   degraded     exempt
 code                                2            1            0          0          0

@@ -15,7 +15,7 @@ bytes=$(git archive --format=tar.gz "$tree" | wc -c)
 cd "$folder/archive"
 # What installs it and what belongs to it; packaging/try-install.sh builds and installs from the same archive.
 for file in composer.json Makefile LICENSE token_bucket.ini packaging/pie/config.m4 packaging/package.sh scripts/build.sh scripts/install.sh \
-    scripts/uninstall.sh bin/token-bucket share/status.php stubs/TokenBucket.php examples/login.php docs/install.md; do
+    scripts/uninstall.sh bin/token-bucket share/status.php share/status/style.css stubs/TokenBucket.php examples/login.php docs/install.md; do
     [ -e "$file" ] || { echo "The archive of a tag would have no $file"; exit 1; }
 done
 # A target of Cargo.toml whose file is missing and not named there stops every build: also one that asks for a target that is not there.

@@ -40,11 +40,8 @@ final class Block implements Command
             fwrite(STDERR, "token-bucket: the client stays exempt, $ignored\n");
         }
         foreach ($target->clients() as $client) {
-            if (($call = Client::callThatMakes($client)) !== null) {
-                fwrite(STDERR, "token-bucket: this blocks only a client that the application calls $client, by $call. To keep out the whole network, use a firewall\n");
-            } elseif (!$arguments->has('network') && ($network = Client::network($client)) !== null) {
-                fwrite(STDERR, "token-bucket: if the application limits by client_network(), this has no effect; block $network instead\n");
-            }
+            $doubt = Client::doubt($client, $arguments->has('network'));
+            fwrite(STDERR, $doubt === null ? '' : "token-bucket: $doubt\n");
         }
         if (!$was_stored) {
             Elsewhere::warn($arguments);

@@ -45,7 +45,7 @@ final class Blocked implements Command
         }
         $min_denials = $arguments->integer('min-denials', 10, 1, 1_000_000);
         $count = $arguments->integer('count', self::MOST_CLIENTS, 1, self::MOST_CLIENTS);
-        $seconds = Duration::seconds($arguments->value('max-time') ?? '5m');
+        $seconds = Duration::seconds($arguments->value('max-time') ?? '5m', '--max-time');
         if ($seconds < 1 || $seconds > self::MOST_SECONDS) {
             throw new UsageError('--max-time must be from 1 s to 1 h');
         }

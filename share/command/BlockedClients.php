@@ -201,8 +201,7 @@ final class BlockedClients
     private static function secondsLeft(?string $name, string $before, string $client): ?float
     {
         if ($name === null) {
-            $blocks = array_filter((new Identifier($before . $client))->states(), static fn (State $state): bool => $state->isBlocked);
-            return $blocks === [] ? null : max(array_column($blocks, 'seconds'));
+            return (new Identifier($before . $client))->blockedSeconds();
         }
         // A block alone denies a call of cost 0.
         $decision = Identifier::answered(static fn(): Decision => limiter($name, $client)->peek(0));

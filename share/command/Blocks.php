@@ -9,18 +9,19 @@ final class Blocks
     /**
      * @param array{
      *     blocked: list<array{name: string, identifier: string|null, algorithm: string, enforced: bool, seconds: float}>,
-     *     named_limits: array<string, array<string, mixed>>,
+     *     named_limits: array<int|string, array<string, mixed>>,
      *     ...
      * } $status
      *
-     * @return list<array{limit: string, identifier: string|null, in_code: bool, seconds: float}> the block that ends last first
+     * @return list<array{limit: string, identifier: string|null, in_code: bool, enforced: bool, seconds: float}> the block that ends last first
      */
     public static function of(array $status): array
     {
         $blocks = [];
         foreach ($status['blocked'] as $block) {
             $key = self::key($block['name'], $block['identifier'] ?? "\0" . count($blocks));
-            $blocks[$key] ??= ['limit' => $block['name'], 'identifier' => $block['identifier'], 'in_code' => true, 'seconds' => $block['seconds']];
+            $blocks[$key] ??= ['limit' => $block['name'], 'identifier' => $block['identifier'], 'in_code' => true, 'enforced' => false, 'seconds' => $block['seconds']];
+            $blocks[$key]['enforced'] = $blocks[$key]['enforced'] || $block['enforced'];
             $blocks[$key]['in_code'] = $blocks[$key]['in_code'] && !self::isOfNamedLimit($status, $block);
         }
         return array_values($blocks);
@@ -35,7 +36,7 @@ final class Blocks
     /**
      * Whether the block is one of a limit of the file. A limit in code may have its name, under another algorithm.
      *
-     * @param array{named_limits: array<string, array<string, mixed>>, ...} $status
+     * @param array{named_limits: array<int|string, array<string, mixed>>, ...} $status
      * @param array{name: string, identifier: string|null, algorithm: string, ...} $block
      */
     private static function isOfNamedLimit(array $status, array $block): bool

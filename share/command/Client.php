@@ -8,8 +8,8 @@ use function TokenBucket\client_network;
 /** A client, or an identifier, as a user writes it on the command line. */
 final class Client
 {
-    /** At how many bytes denials() cuts an identifier. */
-    private const LONGEST_KEPT = 96;
+    /** At how many bytes the log of denials cuts an identifier: one that long may be cut, and name no client. */
+    public const LONGEST_KEPT = 96;
 
     /**
      * @param string $word       as Text::identifier() shows it; `-` for a line of standard input, which no shell reads
@@ -27,12 +27,34 @@ final class Client
             $line = fgets(STDIN);
             $word = $line === false ? throw new UsageError("$name is -, and standard input has no line") : rtrim($line, "\r\n");
         }
+        return self::shown($word, $is_network);
+    }
+
+    /**
+     * @param string $word as Text::identifier() shows it
+     *
+     * @throws UsageError for a network that is no client
+     */
+    public static function shown(string $word, bool $is_network): string
+    {
         $client = Text::fromIdentifier($word);
         // Of an identifier the part behind the name.
         foreach ([$client, substr((string) strstr($client, ':'), 1)] as $text) {
             self::checkNetwork($text, $is_network);
         }
         return $client;
+    }
+
+    /** Why a block of the client may have no effect; null: no reason is known. */
+    public static function doubt(string $client, bool $is_network): ?string
+    {
+        $call = self::callThatMakes($client);
+        $network = $is_network ? null : self::network($client);
+        return match (true) {
+            $call !== null => "this blocks only a client that the application calls $client, by $call. To keep out the whole network, use a firewall",
+            $network !== null => "if the application limits by client_network(), this has no effect; block $network instead",
+            default => null,
+        };
     }
 
     /** The client in the identifier of a limit in code: what stands behind the name and a colon, or all of one that is an address. */
@@ -53,7 +75,7 @@ final class Client
     }
 
     /** How a limit by network knows a client; null if it knows it by the same text, or the client is no address. */
-    public static function network(string $client): ?string
+    private static function network(string $client): ?string
     {
         $network = filter_var($client, FILTER_VALIDATE_IP) === false ? $client : client_network($client);
         return $network === $client ? null : $network;
@@ -78,7 +100,7 @@ final class Client
     }
 
     /** The call by which an application knows a client as this network; null if client_network() alone makes it, or it is no network. */
-    public static function callThatMakes(string $client): ?string
+    private static function callThatMakes(string $client): ?string
     {
         [$address, $bits] = self::addressAndBits($client);
         if ($address === null || client_network($address) === $client) {

@@ -118,21 +118,37 @@ final class Denials implements Command
     /** @param array<string, mixed> $denial */
     private static function line(array $denial): string
     {
-        [$first, $last] = [(int) $denial['first_at'], (int) $denial['last_at']];
-        $since = $denial['count'] === 1 ? '' : ' since ' . gmdate(intdiv($first, 86_400) === intdiv($last, 86_400) ? 'H:i:s' : 'Y-m-d H:i:s', $first);
-        $seconds = $denial['interval'] === null ? ' at once' : ' in ' . Text::duration($denial['interval']);
         return sprintf(
-            '%s UTC  %-16s %-40s %s%s: %d%s, %s%s%s',
-            gmdate('Y-m-d H:i:s', $last),
-            Text::identifier($denial['name']),
+            '%s UTC  %-16s %-40s %s%s: %s%s',
+            gmdate('Y-m-d H:i:s', (int) $denial['last_at']),
+            NamedLimit::label($denial['name']),
             $denial['identifier'] === null ? '(not kept)' : Text::identifier($denial['identifier']),
             $denial['count'] === 1 ? 'once' : number_format($denial['count']) . ' times',
-            $since,
-            $denial['limit'],
-            $seconds,
-            self::REASONS[$denial['reason']],
-            self::DECIDERS[$denial['decided_by']],
+            self::since($denial),
+            self::cause($denial),
             $denial['enforced'] ? '' : '; accepted because it is a dry run',
         );
+    }
+
+    /**
+     * When the first one was, of several.
+     *
+     * @param array<string, mixed> $denial
+     */
+    public static function since(array $denial): string
+    {
+        [$first, $last] = [(int) $denial['first_at'], (int) $denial['last_at']];
+        return $denial['count'] === 1 ? '' : ' since ' . gmdate(intdiv($first, 86_400) === intdiv($last, 86_400) ? 'H:i:s' : 'Y-m-d H:i:s', $first);
+    }
+
+    /**
+     * The limit, and why it denies.
+     *
+     * @param array<string, mixed> $denial
+     */
+    public static function cause(array $denial): string
+    {
+        return number_format($denial['limit']) . ($denial['interval'] === null ? ' at once' : ' in ' . Text::duration($denial['interval']))
+            . ', ' . self::REASONS[$denial['reason']] . self::DECIDERS[$denial['decided_by']];
     }
 }

@@ -11,11 +11,11 @@ use TokenBucket\Command\FindLimit\HitCollector;
 use TokenBucket\Command\FindLimit\HtmlReport;
 use TokenBucket\Command\FindLimit\LogInput;
 use TokenBucket\Command\FindLimit\LogReading;
-use TokenBucket\Command\FindLimit\NewFile;
 use TokenBucket\Command\FindLimit\Passes;
 use TokenBucket\Command\FindLimit\ProgressBar;
 use TokenBucket\Command\FindLimit\Question;
 use TokenBucket\Command\FindLimit\Rate;
+use TokenBucket\Command\FindLimit\ReportWriter;
 use TokenBucket\Command\FindLimit\RequestPattern;
 use TokenBucket\Command\FindLimit\Rights;
 use TokenBucket\Command\FindLimit\TestClockProcess;
@@ -79,7 +79,8 @@ final class FindLimit implements Command
         }
         $this->checkFiles($arguments->operands, $arguments->value('html'));
         // An extension may be loaded and its functions disabled.
-        foreach (['pcntl_exec' => 'pcntl', 'inflate_init' => 'zlib'] as $function => $extension) {
+        $needed = ['pcntl_exec' => 'pcntl', 'inflate_init' => 'zlib'] + ($arguments->has('html') && Rights::areRoots() ? ['pcntl_fork' => 'pcntl'] : []);
+        foreach ($needed as $function => $extension) {
             if (!function_exists($function)) {
                 throw new CommandError("find-limit needs PHP's extension $extension, and its function $function()");
             }
@@ -88,11 +89,12 @@ final class FindLimit implements Command
         // The bound is the machine's: what is kept is small, but for a client with very many requests.
         ini_set('memory_limit', '-1');
 
+        $writer = $arguments->has('html') ? new ReportWriter((string) $arguments->value('html')) : null;
         $logs = array_map(static fn (string $path): LogInput => new LogInput($path), $arguments->operands);
         $progress = new ProgressBar();
         try {
             $passes = new Passes($progress);
-            Rights::drop($arguments->has('html'));
+            Rights::drop();
             $copies = new Copies();
             $readings = $warnings = [];
             $said = ['client' => $arguments->values('client'), 'time' => $arguments->values('time'), 'request' => $arguments->values('request')];
@@ -129,9 +131,9 @@ final class FindLimit implements Command
         foreach ([...$report['warnings'], ...$report['doubts']] as $warning) {
             fwrite(STDERR, "token-bucket: $warning\n");
         }
-        if ($arguments->has('html')) {
-            Rights::restore();
-            $this->writeFile((string) $arguments->value('html'), HtmlReport::render($report));
+        $failure = $writer?->write(HtmlReport::render($report));
+        if ($failure !== null) {
+            throw new CommandError('--html: cannot write ' . Text::printable((string) $arguments->value('html')) . ': ' . Text::printable($failure));
         }
         echo $arguments->has('json') ? Text::json($report) : TextReport::render($report);
         return Application::SUCCESS;
@@ -233,14 +235,6 @@ final class FindLimit implements Command
     {
         preg_match_all('~[a-z][a-z0-9_]*~', strtolower(strstr($pattern->patterns[0] ?? '', '/') ?: ''), $words);
         return (end($words[0]) ?: 'page') . '_trial';
-    }
-
-    private function writeFile(string $path, string $content): void
-    {
-        $failure = NewFile::write($path, $content);
-        if ($failure !== null) {
-            throw new CommandError('--html: cannot write ' . Text::printable($path) . ': ' . Text::printable($failure));
-        }
     }
 
     /** @return list<string> */

@@ -140,6 +140,17 @@ final class Identifier extends Target
     }
 
     /**
+     * For how many seconds the longest block under the identifier is in force; null: there is none.
+     *
+     * @throws NoAnswer if the server does not answer
+     */
+    public function blockedSeconds(): ?float
+    {
+        $blocks = array_filter($this->states(), static fn (State $state): bool => $state->isBlocked);
+        return $blocks === [] ? null : max(array_column($blocks, 'seconds'));
+    }
+
+    /**
      * What is stored under the identifier, of each algorithm that has something.
      *
      * @return list<State>

@@ -46,7 +46,7 @@ final class Limits implements Command
             echo Text::json(['file' => $path, 'error' => $error, 'limits' => Text::map($error === null ? $limits : [], 'limited')]);
         } elseif ($error === null) {
             foreach ($limits as $name => $limit) {
-                echo sprintf("%-24s %s\n", $name, self::describe($limit));
+                echo sprintf("%-24s %s\n", $name, self::rule($limit) . (($limit['enforce'] ?? true) ? '' : ', dry run'));
             }
         } else {
             fwrite(STDERR, Text::lines((string) preg_replace('~^token_bucket\.limits: ~', '', $error)) . "\n");
@@ -116,18 +116,23 @@ final class Limits implements Command
         return $except . (!isset($limit['clients']) ? '' : ', ' . number_format($limit['clients']['count']) . ($limit['clients']['count'] === 1 ? ' client by ' : ' clients by ') . Text::printable($limit['clients']['path'], 1000));
     }
 
-    /** @param array{except?: int|null, clients?: array{path: string, count: int}|null, ...} $limit */
-    private static function describe(array $limit): string
+    /**
+     * A limit or a set of the file, but for its dry run and its storage.
+     *
+     * @param array{except?: int|null, clients?: array{path: string, count: int}|null, ...} $limit
+     */
+    public static function rule(array $limit): string
     {
         foreach (['all' => 'all of ', 'first' => 'the first that accepts of '] as $set => $words) {
             if (isset($limit[$set])) {
                 return $words . implode(', ', $limit[$set]);
             }
         }
+        $number = number_format($limit['limit']);
         return match (true) {
-            isset($limit['lifetime']) => "$limit[limit] at once, each for " . Text::duration($limit['lifetime']) . ' at most',
-            isset($limit['unit']) => "$limit[limit] in a $limit[unit] of $limit[timezone], $limit[algorithm]",
-            default => "$limit[limit] in " . Text::duration($limit['interval']) . ", $limit[algorithm]",
-        } . ($limit['leave'] === 0 ? '' : ", leaves $limit[leave]") . ($limit['enforce'] === false ? ', dry run' : '') . self::exceptions($limit);
+            isset($limit['lifetime']) => "$number at once, each for " . Text::duration($limit['lifetime']) . ' at most',
+            isset($limit['unit']) => "$number in a $limit[unit] of $limit[timezone], $limit[algorithm]",
+            default => "$number in " . Text::duration($limit['interval']) . ", $limit[algorithm]",
+        } . ($limit['leave'] === 0 ? '' : ", leaves $limit[leave]") . self::exceptions($limit);
     }
 }

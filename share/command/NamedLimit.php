@@ -11,59 +11,77 @@ use TokenBucket\StorageException;
 use function TokenBucket\limiter;
 use function TokenBucket\status;
 
-/** The limit or set that a command names, for the client that it names. */
+/** A limit or a set of the file of token_bucket.limits, for a client. */
 final class NamedLimit extends Target
 {
-    private string $name;
-    /** @var non-empty-list<string> */
-    private array $clients;
     private Limiter $limiter;
 
     /**
-     * @param list<string> $words      NAME CLIENT; for a set one client for all limits, or one for each
+     * @param non-empty-list<string> $clients for a set one for all limits, or one for each
+     *
+     * @throws ConfigurationException if there is no such limit, or the limits cannot be read
+     * @throws \TypeError if it is no set, and there are several clients
+     * @throws \ValueError if a client is empty or too long
+     */
+    public function __construct(private string $name, private array $clients)
+    {
+        $this->limiter = limiter($name, count($clients) === 1 ? $clients[0] : $clients);
+    }
+
+    /**
+     * @param list<string> $words      NAME CLIENT...
      * @param bool         $is_network whether the application limits networks
      *
      * @throws UsageError if a word is missing or wrong
      * @throws CommandError if the limits cannot be read
      */
-    public function __construct(array $words, bool $is_network)
+    public static function fromWords(array $words, bool $is_network): self
     {
-        $this->name = array_shift($words) ?? throw new UsageError('NAME is missing: the name of a limit in the file of token_bucket.limits');
+        $name = array_shift($words) ?? throw new UsageError('NAME is missing: the name of a limit in the file of token_bucket.limits');
         if ($words === []) {
             throw new UsageError('CLIENT is missing: what the application passes to TokenBucket\limiter(), such as an address');
         }
-        $this->clients = array_map(static fn (string $word): string => Client::read($word, 'CLIENT', $is_network), $words);
+        $clients = array_map(static fn (string $word): string => Client::read($word, 'CLIENT', $is_network), $words);
         try {
-            $this->limiter = limiter($this->name, count($words) === 1 ? $this->clients[0] : $this->clients);
+            return new self($name, $clients);
         } catch (ConfigurationException $error) {
-            throw new CommandError($this->explained($error->getMessage()));
+            throw new CommandError(self::explained($error->getMessage(), $name, $clients[0]));
         } catch (\TypeError) {
-            throw new UsageError(Text::printable($this->name) . ' is one limit and takes one CLIENT');
+            throw new UsageError(Text::printable($name) . ' is one limit and takes one CLIENT');
         } catch (\ValueError $error) {
             throw new UsageError((string) preg_replace('~^.*?\(\$client\) ~', 'CLIENT ', $error->getMessage()));
         }
     }
 
     /** What to do if the file has no such limit. A limit in code may have the name. */
-    private function explained(string $message): string
+    private static function explained(string $message, string $name, string $client): string
     {
         $status = status();
         if (($status['limits_file']['error'] ?? null) !== null) {
             return "$message\n--identifier NAME:CLIENT reaches a client without the file, with --storage DSN if the limit is not on token_bucket.storage";
         }
         $is_empty = ini_get('token_bucket.limits') === '';
-        if (isset($status['limits'][$this->name])) {
-            $client = $this->clients[0];
+        if (isset($status['limits'][$name])) {
             $of_client = static fn (int|string $identifier): bool => Client::inIdentifier((string) $identifier) === $client;
-            $denied = array_filter(array_keys($status['limits'][$this->name]['most_denied']), $of_client);
-            $name = Text::printable($this->name);
-            return "$name is counted, but is not in " . ($is_empty ? 'a file of limits, for token_bucket.limits is empty' : 'the file of limits')
-                . "\nIf it is a limit in code, name its client by --identifier " . escapeshellarg(Text::identifier((string) (reset($denied) ?: "$this->name:$client")))
-                . ($denied === [] ? ", or by what the code passes as identifier: token-bucket top $name shows some" : '')
+            $denied = array_filter(array_keys($status['limits'][$name]['most_denied']), $of_client);
+            $shown = Text::printable($name);
+            return "$shown is counted, but is not in " . ($is_empty ? 'a file of limits, for token_bucket.limits is empty' : 'the file of limits')
+                . "\nIf it is a limit in code, name its client by --identifier " . escapeshellarg(Text::identifier((string) (reset($denied) ?: "$name:$client")))
+                . ($denied === [] ? ", or by what the code passes as identifier: token-bucket top $shown shows some" : '')
                 . ($is_empty ? "\nIf it is in the file of a php-fpm pool, name the pool by --pool FILE" : '');
         }
         $else = $is_empty ? '; --pool FILE takes it from a php-fpm pool and its php.ini. For' : '; for';
         return "$message$else a limit in code write --identifier ID in place of NAME CLIENT";
+    }
+
+    /** How a name of statistics() is shown to people. */
+    public static function label(string $name): string
+    {
+        return match ($name) {
+            '' => '(addresses)',
+            '*' => '* (all further ones)',
+            default => Text::identifier($name),
+        };
     }
 
     /**

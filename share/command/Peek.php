@@ -68,7 +68,7 @@ final class Peek implements Command
         return State::isAnyBlocked($states) ? Application::FAILURE : Application::SUCCESS;
     }
 
-    private static function answer(Decision $decision): string
+    public static function answer(Decision $decision): string
     {
         return match (true) {
             $decision->isExempt() => 'exempt',

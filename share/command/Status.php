@@ -58,13 +58,13 @@ final class Status implements Command
      */
     private static function limits(array $status): string
     {
-        $width = max([24, ...array_map(static fn (int|string $name): int => strlen(Text::identifier((string) $name)), array_keys($status['limits']))]);
+        $width = max([24, ...array_map(static fn (int|string $name): int => strlen(NamedLimit::label((string) $name)), array_keys($status['limits']))]);
         $text = sprintf("%-{$width}s %12s %12s %12s %10s %10s\n", 'limit', 'checked', 'denied', 'would deny', 'degraded', 'exempt');
         foreach ($status['limits'] as $name => $limit) {
             $is_in_code = $status['named_limits'] !== [] && !NamedLimit::isCounted($status, (string) $name);
             $text .= sprintf(
                 "%-{$width}s %12s %12s %12s %10s %10s",
-                $name === '' ? '(addresses)' : Text::identifier((string) $name),
+                NamedLimit::label((string) $name),
                 ...array_map('number_format', [$limit['checked'], $limit['denied'], $limit['would_deny'], $limit['degraded'], $limit['exempt']]),
             ) . ($is_in_code ? "  in code\n" : "\n");
         }
@@ -85,7 +85,7 @@ final class Status implements Command
         foreach (array_slice($blocks, 0, self::MOST_BLOCKS) as $block) {
             $identifier = $block['identifier'] === null ? '(not kept)' : Text::identifier($block['identifier']);
             $terms = $block['in_code'] ? null : ClientTerms::of($block['limit'], substr((string) $block['identifier'], strlen($block['limit']) + 1));
-            $text .= sprintf("%-24s %-40s for %s%s\n", Text::identifier($block['limit']), $identifier, Text::duration($block['seconds']), $terms === null ? '' : ", {$terms->text()}");
+            $text .= sprintf("%-24s %-40s for %s%s\n", NamedLimit::label($block['limit']), $identifier, Text::duration($block['seconds']), $terms === null ? '' : ", {$terms->text()}");
         }
         $more = count($blocks) - self::MOST_BLOCKS;
         return $text . ($more > 0 ? "and $more more: --json has all\n" : '');
@@ -110,7 +110,7 @@ final class Status implements Command
             $reason = $server['up'] ? '' : ': ' . Text::printable((string) $server['last_failure'], 1000);
             $trip = $server['round_trip'] === null ? '' : sprintf(', round trip: %.1f ms', 1_000 * $server['round_trip']);
             $clock = $server['clock_behind'] === null ? '' : sprintf('; this host\'s clock is %.1f s behind another\'s', $server['clock_behind']);
-            $text .= sprintf("%-5s for %s, outages: %d%s; %s%s%s\n", $server['up'] ? 'up' : 'DOWN', Text::duration(max(0.0, microtime(true) - $server['since'])), $server['outages'], $trip, Text::printable($server['name']), $reason, $clock);
+            $text .= sprintf("%-5s for %s, outages: %d%s; %s%s%s\n", $server['up'] ? 'up' : 'DOWN', Text::age($server['since']), $server['outages'], $trip, Text::printable($server['name']), $reason, $clock);
         }
         return $text;
     }

@@ -40,7 +40,7 @@ abstract class Target
             throw new UsageError('--identifier replaces NAME CLIENT; remove ' . Text::printable($words[0]));
         }
         try {
-            $target ??= Identifier::ofNamedPermits($words, $arguments->has('network')) ?? new NamedLimit($words, $arguments->has('network'));
+            $target ??= Identifier::ofNamedPermits($words, $arguments->has('network')) ?? NamedLimit::fromWords($words, $arguments->has('network'));
         } catch (CommandError $error) {
             Elsewhere::warn($arguments);
             throw $error;
@@ -131,7 +131,7 @@ abstract class Target
      *
      * @throws CommandError if the client is exempt from each of the limits
      */
-    protected function expectLimited(): void
+    public function expectLimited(): void
     {
         $exempt = $this->exemptions();
         if ($exempt !== [] && count($exempt) === count($this->identifiers())) {
@@ -189,14 +189,14 @@ abstract class Target
      *
      * @return T
      *
-     * @throws CommandError if the server does not answer, so that it is not known whether the change has arrived
+     * @throws NoAnswer if the server does not answer, so that it is not known whether the change has arrived
      */
     private function confirmed(\Closure $change): mixed
     {
         try {
             return $change();
         } catch (NoAnswer $error) {
-            throw new CommandError($error->getMessage() . "\nThe server did not confirm the change: run this again when the server is up.\n"
+            throw new NoAnswer($error->getMessage() . "\nThe server did not confirm the change: run this again when the server is up.\n"
                 . 'If on_error is fallback, the change holds on this host until then.');
         }
     }

@@ -19,8 +19,8 @@ final class Text
             static fn (string $byte): string => sprintf('\x%02x', ord($byte)),
             str_split($match[0]),
         ));
-        // Cc: control characters, also those of C1; Cf: invisible ones, such as those that turn the direction of text.
-        return preg_replace_callback('~[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]~u', $escape, $text)
+        // C: control characters, also those of C1; invisible ones, such as those that turn the direction of text; and those of no script.
+        return preg_replace_callback('~[\p{C}\p{Zl}\p{Zp}]~u', $escape, $text)
             ?? (string) preg_replace_callback('~[^\x20-\x7e]~', $escape, $text);
     }
 
@@ -64,8 +64,8 @@ final class Text
         if (is_infinite($seconds)) {
             return 'ever';
         }
-        if ($seconds < 60) {
-            return round($seconds, $seconds < 10 ? 1 : 0) . ' s';
+        if ($seconds < 59.5) {
+            return ($seconds < 1 ? (float) sprintf('%.2g', $seconds) : round($seconds, $seconds < 10 ? 1 : 0)) . ' s';
         }
         $rest = (int) round($seconds);
         $parts = [];
@@ -75,6 +75,12 @@ final class Text
         }
         $first = (int) array_key_first(array_filter($parts));
         return rtrim($parts[$first] . ' ' . ($parts[$first + 1] ?? ''));
+    }
+
+    /** How long ago a time is, in seconds since 1970. */
+    public static function age(float $since): string
+    {
+        return self::duration(max(0.0, microtime(true) - $since));
     }
 
     /**

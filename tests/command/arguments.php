@@ -66,6 +66,7 @@ $mistakes = [
     [['find-limit', $log, '--ipv4-bits', 'all'], '--ipv4-bits must be a whole number from 1 to 32'],
     [['find-limit', $log, '--deny-share', '101'], '--deny-share must be a percentage from 0 to 100'],
     [['find-limit', $log, '--deny-share', '1e1'], '--deny-share must be'],
+    [['block', '--identifier', 'any:x', '1e999'], 'TIME must be a number of seconds'],
     [['find-limit', $log, '--rates', '10'], '--rates: "10" must be such as 1/s'],
     [['find-limit', $log, '--rates', '10/week'], 'the unit in "10/week" must be s, min, h or d'],
     [['find-limit', $log, '--rates', '3/s'], 'whole number of milliseconds; it gives one each 333.333 ms'],

@@ -172,7 +172,7 @@ foreach ([
     [['blocked', 'search', '--format', 'nft'], '--format nft needs --direct: a packet filter sees the address that connects.'],
     [['blocked', 'search', '--format', 'plain', '--json'], '--json and --format cannot be used together'],
     [['blocked', 'search', '--max-time', '2h'], '--max-time must be from 1 s to 1 h'],
-    [['blocked', 'search', '--max-time', 'long'], 'TIME must be a number of seconds'],
+    [['blocked', 'search', '--max-time', 'long'], '--max-time must be a number of seconds'],
     [['blocked', 'search', '--count', '16385'], '--count must be a whole number from 1 to 16384; it is "16385"'],
     [['blocked', 'search', '--min-denials', '0'], '--min-denials must be a whole number from 1 to'],
 ] as [$words, $message]) {

@@ -117,12 +117,15 @@ if (!$is_root || !is_numeric($nobody) || !str_contains((string) shell_exec(PHP_B
     foreach ([[], ['--html', "$folder/roots.html"]] as $words) {
         ['process' => $process, 'input' => $input] = reading_process($folder, $options, $words);
         $status = (string) file_get_contents('/proc/' . proc_get_status($process)['pid'] . '/status');
-        $is_nobody = preg_match("~^Uid:\t" . ($words === [] ? $nobody : '\d+') . "\t$nobody\t.*\nGid:\t\d+\t(\d+)\t~m", $status, $match) === 1 && $match[1] !== '0';
-        check('root becomes nobody ' . implode(' ', $words), $is_nobody && preg_match('~^Groups:.*\b0\b~m', $status) === 0, $status);
+        // Also the saved ones, which could be had back.
+        $is_nobody = preg_match("~^Uid:(\t$nobody){4}$~m", $status) === 1 && preg_match('~^Gid:(?:\t[1-9]\d*){4}$~m', $status) === 1;
+        check('root becomes nobody for good ' . implode(' ', $words), $is_nobody && preg_match('~^Groups:.*\b0\b~m', $status) === 0, $status);
         fclose($input);
         check('its logs are read ' . implode(' ', $words), proc_close($process) === 0, file_get_contents("$folder/.err"));
     }
-    check('the report is written by root', fileowner("$folder/roots.html") === 0);
+    check('the report is written by root', fileowner("$folder/roots.html") === 0 && str_contains((string) file_get_contents("$folder/roots.html"), '</html>'));
+    $result = command(['find-limit', 'good.log', '--client', 'word 1', '--html', 'none/report.html'], '', [], $options);
+    check('why it cannot be is said in place of the findings', $result['code'] === 1 && $result['out'] === '' && str_contains($result['err'], '--html: cannot write none/report.html: '), $result);
     chmod(write_file('secret.log', $good), 0o600);
     write_file('secret.copy', $good);
     $result = command(['find-limit', 'secret.log', 'secret.copy'], '', [], $options);

@@ -27,6 +27,9 @@ foreach ($files as $name => [$storage, $mode, $warnings]) {
     check("$name: the password is not shown", !str_contains($result['out'] . $result['err'], 's3cret'), $result);
 }
 chmod(write_file('limits.ini', "; storage = \"redis://:s3cret@10.0.0.5\"\n" . LIMIT), 0o644);
+write_file('short.ini', "[short]\nlimit = 5000\ninterval = 0.01\n[minute]\nlimit = 1\ninterval = 59.7\n");
+$result = command(['limits', 'check', 'short.ini']);
+check('an interval is shown in two digits, and in minutes where it is one', preg_match('~^minute +1 in 1 min, token_bucket\nshort +5,000 in 0\.01 s, token_bucket\n$~', $result['out']) === 1, $result);
 check('a comment has no password', command(['limits', 'check', 'limits.ini'])['err'] === '');
 
 // Whoever may write to a folder on the way may put another file there.

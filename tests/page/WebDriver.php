@@ -38,6 +38,12 @@ final class WebDriver
         $this->send('POST', "$this->session/url", ['url' => $url]);
     }
 
+    /** Loads the page again as its user would: a page that answers a form sends that form again. */
+    public function reload(): void
+    {
+        $this->send('POST', "$this->session/refresh", new stdClass());
+    }
+
     /** Clicks the element that an XPath finds. */
     public function click(string $xpath): void
     {

@@ -25,20 +25,24 @@ check('a proxy that is not named needs attention', str_contains($page, '100 % of
 
 mkdir("$tables-denied");
 $page = run_alone('mostly_denied.php', 'extension=' . getenv('EXTENSION'), "token_bucket.shm_path=$tables-denied");
-preg_match_all('~The limit <code><bdi>(.*?)</bdi></code> denied (\S+?)&nbsp;% of its calls in the last 10 minutes~', $page, $limits, PREG_SET_ORDER);
+preg_match_all('~<bdi>The limit (.*?) denied (\S+?) % of its calls in the last 10 minutes~', $page, $limits, PREG_SET_ORDER);
 check('a limit that denies most of its calls needs attention, as the alert has it', array_column($limits, 2, 1) === ['login' => '51.7'], json_encode($limits));
 check('the curve of the last hour says what it shows', str_contains($page, 'aria-label="60 calls in 1 minute, 60 in one at most; 31 denied in 1 minute"'));
 
+mkdir("$tables-minute");
+$page = run_alone('last_minute.php', 'extension=' . getenv('EXTENSION'), "token_bucket.shm_path=$tables-minute");
+check('rates are those of the last full minute', preg_match_all('~\((\d[\d.]*)&nbsp;per&nbsp;s\)~', $page, $rates) === 2 && $rates[1] === ['0.50', '0.33'], strip_tags($page));
+
 mkdir("$tables-outage");
 $page = run_alone('denied_in_outage.php', 'extension=' . getenv('EXTENSION'), "token_bucket.shm_path=$tables-outage");
-check('a denial by on_error says why', str_contains($page, ': denied by on_error because the server failed'));
+check('a denial by on_error says why', str_contains($page, ', denied by on_error because the server failed'));
 
 $file = "$tables/limits.ini";
 $page = run_alone('view.php', "token_bucket.limits=$file", ...$directives);
-check('a file of limits that is not there needs attention', str_contains($page, 'file of the named limits has a mistake') && str_contains($page, $file));
+check('a file of limits that is not there needs attention', str_contains($page, 'The file of limits has a mistake') && str_contains($page, $file));
 file_put_contents($file, "[login]\nlimt = 5\n");
 $page = run_alone('view.php', "token_bucket.limits=$file", ...$directives);
-check('a mistake in it needs attention', str_contains($page, 'file of the named limits has a mistake') && str_contains($page, 'limt'));
+check('a mistake in it needs attention', str_contains($page, 'The file of limits has a mistake') && str_contains($page, 'limt'));
 
 [$directory] = glob("$tables/token_bucket-*");
 chmod($directory, 0755);
@@ -50,16 +54,14 @@ $page = run_alone('view.php', 'token_bucket.track_identifiers=0', ...$directives
 check('a page without identifiers says why', str_contains($page, 'Identifiers are not kept'));
 check('a page without identifiers names none', !str_contains($page, 'flood:'));
 $page = run_alone('view.php', ...$directives);
-check('the latest denials stand there with their cause', preg_match('~Denied last.*<bdi>flood:\d+</bdi>.*: (?:used up|no slot was free)~s', $page) === 1);
+check('the latest denials stand there with their cause', preg_match('~Denied last.*<bdi>flood:\d+</bdi>.*, (?:used up|no slot was free)~s', $page) === 1);
 
 call_limit('export', 'someone');
-check('a server that does not answer needs attention, with the reason', preg_match('~ has not answered for [^<]*: <bdi>cannot connect: ~', request('GET', 'view.php')['body']) === 1);
+check('a server that does not answer needs attention, with the reason', preg_match('~ has not answered for [^<]*: cannot connect: ~', request('GET', 'view.php')['body']) === 1);
 
 
 request('GET', 'call.php?' . http_build_query(['limit' => 'payment', 'client' => base64_encode('someone'), 'calls' => 1]));
 check('one error is an error, not errors', preg_match('/\b1 (<[^>]*>)?error\b/', request('GET', 'view.php')['body']) === 1);
-
-finish('attention');
 
 // Of many denied calls nobody reads that nothing needs attention.
 mkdir("$tables-some");
@@ -69,4 +71,6 @@ check('where four of ten calls are denied the page says how many', !str_contains
 
 // Of several things the file of limits comes first.
 $page = run_alone('behind_proxy.php', "token_bucket.limits=$file", ...$directives);
-check('a broken file of limits comes first', preg_match('~<ul>\s*<li>The file of the named limits has a mistake~', $page) === 1, substr(strip_tags($page), 0, 600));
+check('a broken file of limits comes first', preg_match('~<ul>\s*<li><bdi>The file of limits has a mistake~', $page) === 1, substr(strip_tags($page), 0, 600));
+
+finish('attention');

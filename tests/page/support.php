@@ -44,11 +44,29 @@ function request(string $method, string $page, array $fields = [], array $header
         'content' => http_build_query($fields),
         'ignore_errors' => true,
         'timeout' => 20,
+        'follow_location' => 0,
     ]]));
     $answer = ['status' => (int) explode(' ', $http_response_header[0])[1], 'headers' => [], 'body' => $body];
     foreach (array_slice($http_response_header, 1) as $line) {
         [$name, $value] = explode(': ', $line, 2) + [1 => ''];
         $answer['headers'][strtolower($name)][] = $value;
+    }
+    return $answer;
+}
+
+/**
+ * Sends a form, and where it has changed something loads the page that the answer leads to, as a browser does.
+ *
+ * @param array<string, mixed> $fields
+ * @param list<string> $headers the cookies last
+ * @return array{status: int, headers: array<string, list<string>>, body: string} the body is that page's
+ */
+function change(array $fields, array $headers): array
+{
+    $answer = request('POST', 'change.php', $fields, $headers);
+    if ($answer['status'] === 303) {
+        $cookie = array_pop($headers) . '; token_bucket_result=' . set_cookie($answer, 'token_bucket_result');
+        $answer['body'] = request('GET', 'change.php' . $answer['headers']['location'][0], [], [$cookie])['body'];
     }
     return $answer;
 }

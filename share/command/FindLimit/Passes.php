@@ -3,8 +3,6 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command\FindLimit;
 
-use TokenBucket\Command\Channel;
-
 /**
  * The four passes over the requests.
  *

@@ -10,32 +10,27 @@ final class Rights
 {
     private const USER = 'nobody';
 
-    /**
-     * Without PHP's extension posix, or a user nobody, root stays root.
-     *
-     * @param bool $for_a_while whether restore() follows: the rights can then be had back
-     */
-    public static function drop(bool $for_a_while): void
+    /** @return array{uid: int, gid: int, ...}|null whom root becomes; null for another user, without PHP's extension posix, and where there is no nobody */
+    private static function user(): ?array
     {
-        $user = function_exists('posix_seteuid') && posix_geteuid() === 0 ? posix_getpwnam(self::USER) : false;
-        if ($user === false) {
+        return function_exists('posix_setuid') && posix_geteuid() === 0 ? posix_getpwnam(self::USER) ?: null : null;
+    }
+
+    public static function areRoots(): bool
+    {
+        return self::user() !== null;
+    }
+
+    /** Gives root's rights up for good. */
+    public static function drop(): void
+    {
+        $user = self::user();
+        if ($user === null) {
             return;
         }
         Classes::load();
-        $is_done = posix_initgroups(self::USER, $user['gid']) && ($for_a_while
-            ? posix_setegid($user['gid']) && posix_seteuid($user['uid'])
-            : posix_setgid($user['gid']) && posix_setuid($user['uid']));
-        if (!$is_done) {
+        if (!posix_initgroups(self::USER, $user['gid']) || !posix_setgid($user['gid']) || !posix_setuid($user['uid'])) {
             throw new CommandError('root cannot become the user ' . self::USER . ': ' . posix_strerror(posix_get_last_error()));
-        }
-    }
-
-    /** What drop() took for a while. */
-    public static function restore(): void
-    {
-        if (function_exists('posix_seteuid') && posix_getuid() === 0 && posix_geteuid() !== 0) {
-            posix_seteuid(0);
-            posix_setegid(0);
         }
     }
 }
