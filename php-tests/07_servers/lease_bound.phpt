@@ -19,7 +19,7 @@ function hand_out(string $dsn, int $hosts, int $workers, int $capacity, float $r
         mkdir($folder);
         for ($worker = 0; $worker < $workers; $worker++) {
             $command = 'exec ' . escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . " -d token_bucket.shm_path=$folder " . escapeshellarg(__DIR__ . '/lease_host.inc')
-                . ' ' . escapeshellarg($dsn) . " $capacity $rate " . SECONDS . " $begin " . ($files[] = "$folder/log.$worker");
+                . ' ' . escapeshellarg($dsn) . " $capacity $rate " . SECONDS . " $begin " . ($files[] = "$folder/log.$worker") . ' ' . count($files);
             $processes[] = proc_open($command, [['file', '/dev/null', 'r']], $pipes);
         }
     }
