@@ -8,6 +8,7 @@ token_bucket.on_error=throw
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $kinds = [
     'nothing' => fn ($c) => null,
@@ -27,18 +28,18 @@ $kinds = [
 ];
 foreach (['redis', 'memcached'] as $kind) {
     foreach ($kinds as $what => $serve) {
-        $port = strange_server($serve);
-        $bucket = new TokenBucket("$kind://127.0.0.1:$port", "x", 1, 1);
-        $took = milliseconds(function () use ($bucket, $kind, $what): void {
-            try {
-                var_dump($bucket->consume());
-            } catch (TokenBucket\StorageException $e) {
-                echo $kind, ', ', $what, ': ', preg_replace('/^\w+ at 127.0.0.1:\d+: /', '', $e->getMessage()), "\n";
-            }
+        // A slow answer is a long round trip, too, if the machine makes it still slower.
+        [$took, $told] = within_three_tries(300, function () use ($serve, $kind): array {
+            $bucket = new TokenBucket("$kind://127.0.0.1:" . strange_server($serve), "x", 1, 1);
+            return [milliseconds(function () use ($bucket, &$told): void {
+                try {
+                    $told = json_encode($bucket->consume());
+                } catch (TokenBucket\StorageException $e) {
+                    $told = preg_replace(['/^\w+ at 127.0.0.1:\d+: /', '/; the round trip is .*/'], '', $e->getMessage());
+                }
+            }), $told];
         });
-        if ($took > 300) {
-            echo "took $took ms\n";
-        }
+        echo "$kind, $what: $told", $took <= 300 ? '' : ", after $took ms", "\n";
     }
 }
 
