@@ -33,7 +33,7 @@ free_ports() {
     rename("$argv[2].new", $argv[2]);
     while (file_exists("/proc/$argv[3]")) { sleep(1); }' "$1" "$2" $$ </dev/null >/dev/null 2>&1 &
     pids="$pids $!"
-    until [ -e "$2" ]; do sleep 0.05; done
+    until [ -e "$2" ]; do kill -0 $! || exit 1; sleep 0.05; done
 }
 set_ports() { redis_port=$1 tls_port=$2 sentinel_port=$3 master_port=$4 node1=$5 node2=$6 node3=$7 replica=$8 memcached1=$9; shift 9; memcached2=$1 memcached3=$2 mariadb_port=$3 mysql_port=$4; }
 free_ports 13 "$folder/ports"
