@@ -123,8 +123,8 @@ $kinds = [
 ];
 foreach ($kinds as $what => $pieces) {
     $serve = fn ($c) => $pieces === null ? fclose($c) : talk($c, $log, ...$pieces);
-    // 64 tries, for which a busy machine needs time.
-    str_contains($what, 'never takes') ? told($what, $serve, '?timeout_ms=20000', 20_000) : told($what, $serve);
+    // 64 tries need some time.
+    told($what, $serve, str_contains($what, 'never takes') ? 20_000 : 400);
 }
 $streams = [
     'greetings without end' => fn ($c) => endlessly($c, fn (int $i): string => packet($i, substr(greeting(), 4))),
@@ -144,8 +144,11 @@ foreach ($streams as $what => $serve) {
     told($what, $serve);
 }
 
-function told(string $what, callable $serve, string $parameters = '', float $most = 400): void
+function told(string $what, callable $serve, float $most = 400): void
 {
+    // What leaves a call without an answer. To all else it answers at once, for which a busy machine has time.
+    $is_silent = preg_match('/^nothing|^half|no answer to|65,535|a byte at a time/', $what);
+    $parameters = $is_silent ? '' : '?timeout_ms=20000&connect_timeout_ms=20000';
     [$took, $told] = within_three_tries($most, function () use ($serve, $parameters): array {
         $bucket = new TokenBucket('mysql://joe:s3cretpassword@127.0.0.1:' . strange_server($serve) . "/limits$parameters", 'x', 1, 1);
         return [milliseconds(function () use ($bucket, &$told): void {
@@ -165,7 +168,7 @@ echo str_contains($received, 'joe') && str_contains($received, 'SET ') ? 'server
 
 // A reply that comes too late must not be the next call's.
 $log = tempnam(sys_get_temp_dir(), 'token_bucket');
-$late = strange_server(function ($c) use ($log, $read, $row): void {
+$late = function ($c) use ($log, $read, $row): void {
     stream_set_blocking($c, true);
     [$greeting, $ok, $answers] = $read($row(NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0));
     foreach ([$greeting, $ok] as $piece) {
@@ -175,13 +178,18 @@ $late = strange_server(function ($c) use ($log, $read, $row): void {
     file_put_contents($log, '.', FILE_APPEND);
     usleep(80_000);
     @fwrite($c, $answers);
-});
-$bucket = new TokenBucket("mysql://joe:s3cret@127.0.0.1:$late/limits?timeout_ms=30&connect_timeout_ms=500&on_error=closed", 'x', 1, 1);
-$others = 0;
-// Each time that the breaker closes it is asked once more.
-wait_until(function () use ($bucket, $log, &$others): bool {
-    $others += (int) !@$bucket->attempt()->isDegraded();
-    return strlen(file_get_contents($log)) === 3;
+};
+// A process that stands still meanwhile finds the answer to its own call.
+[$others] = within_three_tries(0, function () use ($late, $log): array {
+    file_put_contents($log, '');
+    $bucket = new TokenBucket('mysql://joe:s3cret@127.0.0.1:' . strange_server($late) . '/limits?timeout_ms=30&connect_timeout_ms=500&on_error=closed', 'x', 1, 1);
+    $others = 0;
+    // Each time that the breaker closes it is asked once more.
+    wait_until(function () use ($bucket, $log, &$others): bool {
+        $others += (int) !@$bucket->attempt()->isDegraded();
+        return strlen(file_get_contents($log)) >= 3;
+    });
+    return [$others, ''];
 });
 unlink($log);
 echo "asked 3 times, $others answers of another call\n";
