@@ -44,6 +44,7 @@ pages="README.md docs/*.md docs/*/*.md integrations/README.md integrations/*/REA
 php -n scripts/lint/links.php $pages
 php -n scripts/lint/named_tests.php $pages
 php scripts/lint/phpt_extensions.php
+php -n scripts/lint/flaky_tests.php
 scripts/lint/packaged_links.sh
 # A client has 2^64 addresses of IPv6.
 git ls-files -c -o --exclude-standard 'docs/*.md' '*README.md' 'SECURITY.md' 'examples/*.php' 'integrations/*.php' 'stubs/*.php' 'share/*.php' |

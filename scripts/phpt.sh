@@ -2,7 +2,7 @@
 # Runs phpt files, all of them by default, with the extension that was built. Up to five that fail are run once more, alone: what passes
 # then depends on the machine's load, and is named in the last lines.
 # Usage: phpt.sh [-m] [-s] [FILE|FOLDER]...    -m: under valgrind; -s: lists the ten slowest
-# PHP= names another PHP, EXTENSION= another build, JOBS= how many run at once. STAND_IN=1 loads the stand-in in plain PHP in the
+# PHP= names another PHP, EXTENSION= another build, JOBS= how many run at once, SEED= what a failed run named. STAND_IN=1 loads the stand-in in plain PHP in the
 # extension's place.
 set -eu
 cd "$(dirname "$0")/.."
@@ -34,6 +34,7 @@ while :; do
     shift
 done
 tests="${*:-php-tests}"
+export SEED=${SEED:-$(($(date +%s) % 1000000))}
 
 # Each run has its own tables, so that no test sees those of an earlier run, and its own copy of the
 # runner, which writes beside itself. A worker gets one test at a time, and the last folders come first, whose tests take
@@ -83,6 +84,7 @@ run "$jobs" -w "$tables/failed" "$@" $tests >"$tables/output" 2>&1 || status=$?
 alone=0
 if [ $status != 0 ]; then
     sed '/^SLOW TEST SUMMARY/,/^====/d' "$tables/output"
+    echo "Chance had SEED=$SEED"
     alone=$(grep -c . "$tables/failed" || true)
     [ "$alone" -gt 0 ] && [ "$alone" -le 5 ] || exit $status
     echo "Once more, alone:"

@@ -19,17 +19,25 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
-# Prints free ports; the port 10000 above each is free, too, for the bus of a cluster. All are below those that the system
-# gives to connections.
+# Writes so many free ports into a file; the port 10000 above each is free, too, for the bus of a cluster. All are below those that the
+# system gives to connections. While this script runs no other one, and no test, takes them: see free_port() in php-tests/base.inc.
 free_ports() {
-    php -n -r 'for ($n = 0, $held = []; $n < $argv[1];) {
+    php -n -r 'for ($reserved = []; count($reserved) < $argv[1];) {
         $port = random_int(10000, 19999);
-        $two = [@stream_socket_server("tcp://127.0.0.1:$port"), @stream_socket_server("tcp://127.0.0.1:" . ($port + 10000))];
-        if ($two[0] && $two[1]) { $held[] = $two; echo $port, "\n"; $n++; }
-    }' "$1"
+        $reservation = @stream_socket_server("unix://\0token_bucket-port-$port");
+        if ($reservation && @stream_socket_server("tcp://127.0.0.1:$port") && @stream_socket_server("tcp://127.0.0.1:" . ($port + 10000))) {
+            $reserved[$port] = $reservation;
+        }
+    }
+    file_put_contents("$argv[2].new", implode("\n", array_keys($reserved)));
+    rename("$argv[2].new", $argv[2]);
+    while (file_exists("/proc/$argv[3]")) { sleep(1); }' "$1" "$2" $$ </dev/null >/dev/null 2>&1 &
+    pids="$pids $!"
+    until [ -e "$2" ]; do kill -0 $! || exit 1; sleep 0.05; done
 }
 set_ports() { redis_port=$1 tls_port=$2 sentinel_port=$3 master_port=$4 node1=$5 node2=$6 node3=$7 replica=$8 memcached1=$9; shift 9; memcached2=$1 memcached3=$2 mariadb_port=$3 mysql_port=$4; }
-set_ports $(free_ports 13)
+free_ports 13 "$folder/ports"
+set_ports $(cat "$folder/ports")
 
 start() {
     name=$1

@@ -25,7 +25,7 @@ bool(true)
 bool(true)
 bool(true)
 
-Deprecated: Implicit conversion from float 1.5 to int loses precision in %s on line %d
+Deprecated: Implicit conversion from float 1.5 %s on line %d
 bool(true)
 bool(true)
 TypeError: TokenBucket::consume(): Argument #1 ($token_count) must be of type int, float given

@@ -73,6 +73,7 @@ foreach (['shm:', 'array:'] as $dsn) {
 }
 
 // 1,024 at once is the most.
+seed_chance();
 foreach (['shm:', 'array:'] as $dsn) {
     $most = new ConcurrencyLimit($dsn, 'most', 1024, 126_230_400);
     $permits = array_map(fn () => $most->acquire(), range(1, 1024));

@@ -5,6 +5,7 @@ token_bucket.limits={PWD}/limiter_clients_error.limits.ini
 token_bucket.storage=array:
 --FILE--
 <?php
+require dirname(__DIR__) . '/base.inc';
 use function TokenBucket\{client_terms, limiter};
 
 $limits = __DIR__ . '/limiter_clients_error.limits.ini';
@@ -28,6 +29,18 @@ function ask(): string
     }
     $warning = error_get_last()['message'] ?? null;
     return str_replace(__DIR__ . '/', '', $limit . ($warning === null ? '' : ", Warning: $warning")) . "\n";
+}
+
+/** The first answer that differs from the last one: a worker looks at the files once a second. */
+function next_answer(): string
+{
+    static $last = "limit 10\n";
+    wait_until(function () use (&$answer, $last): bool {
+        return ($answer = ask()) !== $last;
+    });
+    // A warning is given once.
+    $last = strtok($answer, ",\n") . "\n";
+    return $answer;
 }
 
 const API = "[api]\nlimit = 3\ninterval = 60\n";
@@ -54,15 +67,12 @@ write($clients, "4711 = 10\n");
 echo ask();
 foreach (["4711 = 20\n", "4711 = 30\n4711 = 40\n", "4711 = 50\n"] as $text) {
     write($clients, $text);
-    usleep(1_700_000);
-    echo ask(), ask();
+    echo next_answer(), ask();
 }
 unlink($clients);
-usleep(1_700_000);
-echo ask(), ask();
+echo next_answer(), ask();
 write($clients, "4711 = none\n");
-usleep(1_700_000);
-echo ask(), json_encode(client_terms('api', '4711')['exempt']), "\n";
+echo next_answer(), json_encode(client_terms('api', '4711')['exempt']), "\n";
 
 echo "\nA file of clients that keeps changing holds no change of the limits up:\n";
 write($limits, "[api]\nlimit = 7\ninterval = 60\nclients = limiter_clients_error.clients.ini");

@@ -27,9 +27,13 @@ $call = function (string $name = 'a'): string {
 /** Does so where a warning is expected; shows it, too, and what a call in the middle of that one gets. */
 $call_with_warning = function () use ($call): string {
     error_clear_last();
-    $answer = in_the_middle(function () use ($call, &$inner): void {
-        $inner = $call();
-    }, $call);
+    // A worker looks at the file once a second.
+    wait_until(function () use ($call, &$answer, &$inner): bool {
+        $answer = in_the_middle(function () use ($call, &$inner): void {
+            $inner = $call();
+        }, $call);
+        return $inner !== null;
+    });
     return 'Warning: ' . without_path(error_get_last()['message']) . "\n  in the middle: $inner\n$answer";
 };
 
@@ -39,12 +43,6 @@ function write(string $text): void
     global $file;
     file_put_contents("$file.new", $text);
     rename("$file.new", $file);
-}
-
-/** Waits until a worker has looked again, and no longer. */
-function look(): void
-{
-    usleep(1_700_000);
 }
 
 echo "No file yet:\n", $call(), "\n";
@@ -71,15 +69,13 @@ echo $call(), ', ', $call('b'), "\n";
 
 echo "\nIt becomes bad, and vanishes:\n";
 write("[a]\nlimit = 1\ninterval = 0\n");
-look();
 echo $call_with_warning(), ', ', $call(), "\n";
 unlink($file);
-look();
 echo $call_with_warning(), ', ', $call(), "\n";
 
 echo "\nIt comes back:\n";
 write("[b]\nlimit = 1\ninterval = 60\n");
-look();
+wait_until(fn (): bool => $call('b') === 'TokenBucket');
 echo $call('b'), ', ', $call(), "\n";
 var_dump(ini_set('token_bucket.limits', '/tmp/x'));
 ?>

@@ -9,6 +9,7 @@ posix
  * Four processes at a time take one token from each of three limits, or find that the last one denies, until they are killed at a
  * random moment; for each admitted call they leave a byte in a file. The byte may be missing, not the charge.
  */
+require dirname(__DIR__) . '/base.inc';
 use TokenBucket\{Compound, FixedWindow};
 
 const CAPACITY = 10_000_000;
@@ -38,6 +39,7 @@ function worker(string $log, callable $limits, callable $toggled): int
 
 pcntl_alarm(60); // a call that blocks ends the test, and fails it
 $workers = [];
+seed_chance();
 for ($killed = 0; $killed < KILLS; $killed++) {
     while (count($workers) < 4) {
         $workers[] = worker($log, $limits, $toggled);

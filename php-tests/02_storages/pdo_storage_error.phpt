@@ -138,7 +138,7 @@ $mysql->exec("DROP TABLE $table");
 ?>
 --EXPECTF--
 mysql
-PDOException: SQLSTATE[42S02]: Base table or view not found: 1146 Table 'limits.%s' doesn't exist
+PDOException: SQLSTATE[42S02]: %s: 1146 %s
 NULL
 DomainException: from the closure
 array(0) {
@@ -148,7 +148,7 @@ bool(true)
 bool(false)
 bool(true)
 int(1)
-PDOException: SQLSTATE[25001]: Active sql transaction: 1568 Transaction characteristics can't be changed while a transaction is in progress
+PDOException: SQLSTATE[25001]: %s: 1568 %s
 bool(true)
 bool(true)
 array(1) {
@@ -157,7 +157,7 @@ array(1) {
 }
 InvalidArgumentException: PDO::ATTR_ERRMODE must be PDO::ERRMODE_EXCEPTION
 sqlite
-PDOException: SQLSTATE[HY000]: General error: 1 no such table: %s
+PDOException: SQLSTATE[HY000]: %s: 1 no such table%s
 NULL
 DomainException: from the closure
 array(0) {
@@ -167,7 +167,7 @@ bool(true)
 bool(false)
 bool(true)
 int(1)
-PDOException: SQLSTATE[HY000]: General error: 1 cannot start a transaction within a transaction
+PDOException: SQLSTATE[HY000]: %s: 1 %stransaction%s
 bool(true)
 bool(true)
 array(1) {
@@ -180,7 +180,7 @@ bool(true)
 int(1)
 bool(true)
 a writer that does not end
-PDOException: SQLSTATE[HY000]: General error: 5 database is locked
+PDOException: SQLSTATE[HY000]: %s: 5 %s
 bool(true)
 deadlocks
 bool(true)
@@ -189,7 +189,7 @@ bool(true)
 bool(true)
 int(5)
 bool(true)
-PDOException: SQLSTATE[40001]: Serialization failure: 1213 Deadlock found when trying to get lock; try restarting transaction
+PDOException: SQLSTATE[40001]: %s: 1213 %s
 int(5)
 bool(false)
 a connection that is killed

@@ -11,6 +11,8 @@ posix
  * taken and its byte not yet written when the kill comes, never the other way round. In a table of
  * their own, for the new buckets are a flood to whoever shares it.
  */
+require dirname(__DIR__) . '/base.inc';
+
 const CAPACITY = 100_000_000;
 const RATE = 1; // a token a second comes back: the slowest that so large a bucket may have
 const KILLS = 200;
@@ -37,6 +39,7 @@ function worker(string $log): int
 $start = hrtime(true);
 pcntl_alarm(60); // a call that blocks ends the test, and fails it
 $workers = [];
+seed_chance();
 for ($killed = 0; $killed < KILLS; $killed++) {
     while (count($workers) < 4) {
         $workers[] = worker($log);

@@ -19,12 +19,13 @@ const KILLS = 150;
 
 $log = tempnam(sys_get_temp_dir(), 'tb');
 
-function worker(string $log): int
+function worker(string $log, int $number): int
 {
     $pid = pcntl_fork();
     if ($pid !== 0) {
         return $pid;
     }
+    seed_chance($number);
     $file = fopen($log, 'ab');
     stream_set_write_buffer($file, 0);
     $limit = new ConcurrencyLimit('shm:strict', 'strict', LIMIT);
@@ -46,9 +47,11 @@ function worker(string $log): int
 }
 
 $workers = $killed_at = [];
+$number = 0;
+seed_chance();
 for ($killed = 0; $killed < KILLS; $killed++) {
     while (count($workers) < PROCESSES) {
-        $workers[] = worker($log);
+        $workers[] = worker($log, ++$number);
     }
     usleep(mt_rand(0, 8_000));
     $victim = array_splice($workers, mt_rand(0, PROCESSES - 1), 1)[0];

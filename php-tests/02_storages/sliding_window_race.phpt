@@ -5,6 +5,7 @@ pcntl
 posix
 --FILE--
 <?php
+require dirname(__DIR__) . '/base.inc';
 require dirname(__DIR__) . '/processes.inc';
 require __DIR__ . '/sliding_race.inc';
 use TokenBucket\SlidingWindow;
@@ -31,21 +32,23 @@ echo race_for_hits('shm:sliding-race', 2), "\n";
 
 // Processes killed at any moment: those that go on and those that come get no more, and what was not taken can be had.
 $log = tempnam(sys_get_temp_dir(), 'tb');
-$worker = function () use ($log): int {
+$worker = function (int $number) use ($log): int {
     $pid = pcntl_fork();
     if ($pid === 0) {
         $file = fopen($log, 'ab');
         stream_set_write_buffer($file, 0);
-        mt_srand();
+        seed_chance($number);
         take_hits('shm:sliding-race', 'killed', 60, fn (int $begin, int $done) => fwrite($file, pack('qq', $begin, $done)));
         posix_kill(posix_getpid(), SIGKILL);
     }
     return $pid;
 };
 $workers = [];
+$number = 0;
+seed_chance();
 for ($killed = 0; $killed < 200; $killed++) {
     while (count($workers) < 4) {
-        $workers[] = $worker();
+        $workers[] = $worker(++$number);
     }
     usleep(mt_rand(0, 15_000));
     $victim = array_splice($workers, mt_rand(0, 3), 1)[0];

@@ -39,6 +39,7 @@ for ($i = 0; $i < REQUESTS; $i++) {
     $requests[] = $fpm->send('www', 'drain.php', ['capacity' => CAPACITY, 'rate' => RATE]);
 }
 $fpm->wait_until(fn () => taken() > 0, 'the load');
+seed_chance();
 for ($i = 0; $i < KILLS; $i++) {
     $workers = $fpm->workers();
     $victim = $workers[array_rand($workers)];

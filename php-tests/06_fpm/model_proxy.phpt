@@ -11,16 +11,19 @@ const BUDGET = 5_000;
 const PARALLEL = 8;
 $folder = sys_get_temp_dir() . '/tb-' . bin2hex(random_bytes(6));
 mkdir($folder);
-$port = free_port();
 $php = 'exec setsid ' . escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . " -d log_errors=1 -d error_log=$folder/log";
 $server = proc_open(
-    "$php -S 127.0.0.1:$port " . escapeshellarg(dirname(__DIR__, 2) . '/examples/model_proxy.php'),
-    [1 => ['file', '/dev/null', 'w'], 2 => ['file', '/dev/null', 'w']],
+    "$php -S 127.0.0.1:0 " . escapeshellarg(dirname(__DIR__, 2) . '/examples/model_proxy.php'),
+    [1 => ['file', '/dev/null', 'w'], 2 => ['file', "$folder/server", 'w']],
     $pipes,
     null,
     ['PHP_CLI_SERVER_WORKERS' => (string) PARALLEL, 'BUDGET' => (string) BUDGET, 'PATH' => getenv('PATH')],
 );
-wait_until(fn (): bool => (bool) @stream_socket_client("tcp://127.0.0.1:$port"));
+// It names its port once it listens.
+wait_until(function () use ($folder, &$found): bool {
+    return preg_match('~\(http://127\.0\.0\.1:(\d+)\) started~', file_get_contents("$folder/server"), $found) === 1;
+});
+$port = (int) $found[1];
 
 /** Sends so many requests at once; returns the answers. */
 $ask = function (int $count, string $key) use ($port): array {

@@ -35,12 +35,14 @@ function are_numbers_right(array $measured): bool
 {
     [$one, $two] = $measured['runs'];
     foreach ($measured['runs'] as $run) {
+        // A few decisions, on a busy machine, bear the login and the statements of their connection.
+        $most = 2000 * (1 + 100 / $run['decisions']);
         // A process ends its second with the call that it has begun. Half of the calls take the median or longer, one after another.
         $is_right = $run['decisions'] > 0 && $run['per_second'] <= $run['decisions'] && $run['per_second'] > $run['decisions'] / 2
             && $run['median_seconds'] > 0 && $run['median_seconds'] * $run['per_second'] / 2 < 1.02 * $run['processes']
             && $run['median_seconds'] <= $run['percentile_99_seconds'] && $run['percentile_99_seconds'] < 2
             && $run['cores'] > 0 && $run['cores'] < $run['processes'] + 0.1 && $run['host_busy'] > 0 && $run['host_busy'] <= 1
-            && $run['bytes_sent'] > 20 && $run['bytes_sent'] < 2000 && $run['bytes_received'] > 5 && $run['bytes_received'] < 2000;
+            && $run['bytes_sent'] > 20 && $run['bytes_sent'] < $most && $run['bytes_received'] > 5 && $run['bytes_received'] < $most;
         if (!$is_right) {
             var_dump($run);
             return false;

@@ -15,8 +15,8 @@ function connections(): int
     return count(preg_grep('/^socket:/', array_map(fn (string $file): string => (string) @readlink($file), glob('/proc/self/fd/*'))));
 }
 
-$others = connections();
 $servers = [new Server('redis'), new Server('memcached'), new Server('redis')];
+$others = connections();
 $compound = new TokenBucket\Compound(...array_map(fn (Server $server): TokenBucket => new TokenBucket($server->dsn(), 'x', 9, 0.001), $servers));
 var_dump($compound->consume());
 echo connections() - $others, " connections\n";

@@ -19,11 +19,11 @@ function hand_out(string $dsn, int $hosts, int $workers, int $capacity, float $r
         mkdir($folder);
         for ($worker = 0; $worker < $workers; $worker++) {
             $command = 'exec ' . escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . " -d token_bucket.shm_path=$folder " . escapeshellarg(__DIR__ . '/lease_host.inc')
-                . ' ' . escapeshellarg($dsn) . " $capacity $rate " . SECONDS . " $begin " . ($files[] = "$folder/log.$worker");
+                . ' ' . escapeshellarg($dsn) . " $capacity $rate " . SECONDS . " $begin " . ($files[] = "$folder/log.$worker") . ' ' . count($files);
             $processes[] = proc_open($command, [['file', '/dev/null', 'r']], $pipes);
         }
     }
-    $meanwhile && $meanwhile($processes);
+    $meanwhile && $meanwhile($processes, $files);
     array_map(proc_close(...), $processes);
     foreach ($files as $file) {
         foreach (file($file, FILE_IGNORE_NEW_LINES) as $line) {
@@ -69,8 +69,8 @@ foreach ([['TB_REDIS', 2], ['TB_REDIS', 8], ['TB_MEMCACHED', 2], ['TB_MARIADB', 
 // Workers that are killed or paused: what they had fetched is lost or given out, never both.
 foreach (['TB_REDIS', 'TB_MARIADB'] as $server) {
     foreach (['killed' => SIGKILL, 'paused' => SIGSTOP] as $what => $signal) {
-        $log = hand_out($dsn($server), 2, 4, 40_000, 0.001, function (array $processes) use ($signal): void {
-            usleep(310_000);
+        $log = hand_out($dsn($server), 2, 4, 40_000, 0.001, function (array $processes, array $files) use ($signal): void {
+            wait_until(fn (): bool => array_filter($files, file_exists(...)) === $files); // all have begun
             for ($i = 0; $i < 12; $i++) {
                 usleep(15_000);
                 $pid = proc_get_status($processes[$i % 6])['pid'];

@@ -23,7 +23,7 @@ final class Regime
     private Server $leased;
     private Server $plain;
     /** @var list<array{resource, resource}> the busy host's workers and the quiet host, each with its output */
-    private array $processes;
+    private array $processes = [];
 
     /**
      * @param float $least and $most: seconds between two calls of the busy host on a bucket
@@ -48,7 +48,7 @@ final class Regime
     {
         $dsn = fn (Server $server, int $lease): string => escapeshellarg($server->dsn("lease=$lease&timeout_ms=5000&connect_timeout_ms=5000&on_error=throw"));
         $command = 'exec ' . escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . " -d token_bucket.shm_path=$folder " . escapeshellarg(__DIR__ . '/lease_pace.inc')
-            . " {$dsn($this->leased, $this->lease)} {$dsn($this->plain, 0)} $this->buckets $this->capacity " . RATE . " $least $most " . SECONDS . " $this->begin";
+            . " {$dsn($this->leased, $this->lease)} {$dsn($this->plain, 0)} $this->buckets $this->capacity " . RATE . " $least $most " . SECONDS . " $this->begin " . count($this->processes);
         $process = proc_open($command, [['file', '/dev/null', 'r'], ['pipe', 'w']], $pipes);
         $this->processes[] = [$process, $pipes[1]];
     }

@@ -24,7 +24,7 @@ function hits(string $server, int $hosts, int $workers, int $count, ?callable $m
         mkdir($folder);
         for ($worker = 0; $worker < $workers; $worker++) {
             $command = 'exec ' . escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . " -d token_bucket.shm_path=$folder " . escapeshellarg(__DIR__ . '/lease_window_host.inc')
-                . ' ' . escapeshellarg($dsn) . ' ' . LIMIT . ' ' . INTERVAL . " $count $begin " . ($files[] = "$folder/log.$worker");
+                . ' ' . escapeshellarg($dsn) . ' ' . LIMIT . ' ' . INTERVAL . " $count $begin " . ($files[] = "$folder/log.$worker") . ' ' . count($files);
             touch("$folder/log.$worker");
             $processes[] = proc_open($command, [['file', '/dev/null', 'r']], $pipes);
         }

@@ -95,7 +95,7 @@ TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: it refuses writes: The %s serve
 yes; yes; yes; 
 
 too many connections
-SQLSTATE[HY000] [1040] Too many connections
+SQLSTATE[HY000] [1040] %s
 no, degraded; no, degraded; no, degraded; 
 by the store
 TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Too many connections; until this process can ask it, every call is denied

@@ -9,6 +9,7 @@ token_bucket.on_error=throw
 <?php
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/utils.inc';
+require dirname(__DIR__) . '/processes.inc';
 // So many servers that fail leave other tests no breaker.
 run_apart(__FILE__);
 
@@ -122,7 +123,8 @@ $kinds = [
 ];
 foreach ($kinds as $what => $pieces) {
     $serve = fn ($c) => $pieces === null ? fclose($c) : talk($c, $log, ...$pieces);
-    told($what, strange_server($serve), 400);
+    // 64 tries need some time.
+    told($what, $serve, str_contains($what, 'never takes') ? 20_000 : 400);
 }
 $streams = [
     'greetings without end' => fn ($c) => endlessly($c, fn (int $i): string => packet($i, substr(greeting(), 4))),
@@ -139,22 +141,25 @@ $streams = [
     },
 ];
 foreach ($streams as $what => $serve) {
-    told($what, strange_server($serve), 400);
+    told($what, $serve);
 }
 
-function told(string $what, int $port, float $most): void
+function told(string $what, callable $serve, float $most = 400): void
 {
-    $bucket = new TokenBucket("mysql://joe:s3cretpassword@127.0.0.1:$port/limits", 'x', 1, 1);
-    $took = milliseconds(function () use ($bucket, $what): void {
-        try {
-            echo $what, ': ', $bucket->consume() ? 'yes' : 'no', "\n";
-        } catch (TokenBucket\StorageException $e) {
-            echo $what, ': ', preg_replace('/^\w+ at 127.0.0.1:\d+: /', '', $e->getMessage()), "\n";
-        }
+    // What leaves a call without an answer. To all else it answers at once, for which a busy machine has time.
+    $is_silent = preg_match('/^nothing|^half|no answer to|65,535|a byte at a time/', $what);
+    $parameters = $is_silent ? '' : '?timeout_ms=20000&connect_timeout_ms=20000';
+    [$took, $told] = within_three_tries($most, function () use ($serve, $parameters): array {
+        $bucket = new TokenBucket('mysql://joe:s3cretpassword@127.0.0.1:' . strange_server($serve) . "/limits$parameters", 'x', 1, 1);
+        return [milliseconds(function () use ($bucket, &$told): void {
+            try {
+                $told = $bucket->consume() ? 'yes' : 'no';
+            } catch (TokenBucket\StorageException $e) {
+                $told = preg_replace('/^\w+ at 127.0.0.1:\d+: /', '', $e->getMessage());
+            }
+        }), $told];
     });
-    if ($took > $most) {
-        echo "took $took ms\n";
-    }
+    echo "$what: $told", $took <= $most ? '' : ", after $took ms", "\n";
 }
 
 $received = file_get_contents($log);
@@ -163,7 +168,7 @@ echo str_contains($received, 'joe') && str_contains($received, 'SET ') ? 'server
 
 // A reply that comes too late must not be the next call's.
 $log = tempnam(sys_get_temp_dir(), 'token_bucket');
-$late = strange_server(function ($c) use ($log, $read, $row): void {
+$late = function ($c) use ($log, $read, $row): void {
     stream_set_blocking($c, true);
     [$greeting, $ok, $answers] = $read($row(NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0));
     foreach ([$greeting, $ok] as $piece) {
@@ -173,74 +178,79 @@ $late = strange_server(function ($c) use ($log, $read, $row): void {
     file_put_contents($log, '.', FILE_APPEND);
     usleep(80_000);
     @fwrite($c, $answers);
-});
-$bucket = new TokenBucket("mysql://joe:s3cret@127.0.0.1:$late/limits?timeout_ms=30&connect_timeout_ms=500&on_error=closed", 'x', 1, 1);
-$others = 0;
-// Each time that the breaker closes it is asked once more.
-wait_until(function () use ($bucket, $log, &$others): bool {
-    $others += (int) !@$bucket->attempt()->isDegraded();
-    return strlen(file_get_contents($log)) === 3;
+};
+// A process that stands still meanwhile finds the answer to its own call.
+[$others] = within_three_tries(0, function () use ($late, $log): array {
+    file_put_contents($log, '');
+    $bucket = new TokenBucket('mysql://joe:s3cret@127.0.0.1:' . strange_server($late) . '/limits?timeout_ms=30&connect_timeout_ms=500&on_error=closed', 'x', 1, 1);
+    $others = 0;
+    // Each time that the breaker closes it is asked once more.
+    wait_until(function () use ($bucket, $log, &$others): bool {
+        $others += (int) !@$bucket->attempt()->isDegraded();
+        return strlen(file_get_contents($log)) >= 3;
+    });
+    return [$others, ''];
 });
 unlink($log);
 echo "asked 3 times, $others answers of another call\n";
 ?>
 --EXPECT--
-nothing: nothing: no answer in time
-hangs up: hangs up: the server closed the connection
-half a greeting: half a greeting: no answer in time
-a greeting cut short: a greeting cut short: its answer is not the protocol of MariaDB or MySQL
-an empty greeting: an empty greeting: its answer is not the protocol of MariaDB or MySQL
-another protocol: another protocol: its answer is not the protocol of MariaDB or MySQL
-zeros: zeros: its answer is not the protocol of MariaDB or MySQL
-protocol 9: protocol 9: its answer is not the protocol of MariaDB or MySQL
-an old server: an old server: it is older than MariaDB 10.5 or MySQL 8
-a wrong sequence: a wrong sequence: its answer is not the protocol of MariaDB or MySQL
-an error at once: an error at once: Too many connections
-an error that is none: an error that is none: its answer is not the protocol of MariaDB or MySQL
-an error by numbers: an error by numbers: Denied (error 1045)
-a huge packet: a huge packet: its answer is not the protocol of MariaDB or MySQL
-no answer to the login: no answer to the login: no answer in time
-hands over to nobody: hands over to nobody: its answer is not the protocol of MariaDB or MySQL
-wants a file: wants a file: its answer is not the protocol of MariaDB or MySQL
-an error to the first query: an error to the first query: Unknown system variable (error 1193)
-a statement of 65,535 parameters: a statement of 65,535 parameters: no answer in time
+nothing: no answer in time
+hangs up: the server closed the connection
+half a greeting: no answer in time
+a greeting cut short: its answer is not the protocol of MariaDB or MySQL
+an empty greeting: its answer is not the protocol of MariaDB or MySQL
+another protocol: its answer is not the protocol of MariaDB or MySQL
+zeros: its answer is not the protocol of MariaDB or MySQL
+protocol 9: its answer is not the protocol of MariaDB or MySQL
+an old server: it is older than MariaDB 10.5 or MySQL 8
+a wrong sequence: its answer is not the protocol of MariaDB or MySQL
+an error at once: Too many connections
+an error that is none: its answer is not the protocol of MariaDB or MySQL
+an error by numbers: Denied (error 1045)
+a huge packet: its answer is not the protocol of MariaDB or MySQL
+no answer to the login: no answer in time
+hands over to nobody: its answer is not the protocol of MariaDB or MySQL
+wants a file: its answer is not the protocol of MariaDB or MySQL
+an error to the first query: Unknown system variable (error 1193)
+a statement of 65,535 parameters: no answer in time
 an empty bucket: no
 an empty bucket, by classic code: no
 no row, and it takes one: yes
-no row, and no answer to the new one: no row, and no answer to the new one: reads are answered, but the write waits for a lock (a backup, ALTER TABLE, another session) or the disk
-no row, and never takes one: no row, and never takes one: the bucket is too busy
-a row cut short: a row cut short: its answer is not the protocol of MariaDB or MySQL
-a row of NULL: a row of NULL: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-a row of decimals that are none: a row of decimals that are none: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-a row of texts: a row of texts: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-a row of dates: a row of dates: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-a row of type 17: a row of type 17: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-a row of type 19: a row of type 19: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-a row of type 20: a row of type 20: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-a row of type 243: a row of type 243: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-a row of type 255: a row of type 255: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+no row, and no answer to the new one: reads are answered, but the write waits for a lock (a backup, ALTER TABLE, another session) or the disk
+no row, and never takes one: the bucket is too busy
+a row cut short: its answer is not the protocol of MariaDB or MySQL
+a row of NULL: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of decimals that are none: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of texts: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of dates: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of type 17: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of type 19: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of type 20: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of type 243: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of type 255: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 a kind that is none: no
 a bucket from the far future: no
 a debt without end: no
-a clock out of bounds: a clock out of bounds: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-no row, and a clock out of bounds: no row, and a clock out of bounds: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-no row at all: no row at all: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a clock out of bounds: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+no row, and a clock out of bounds: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+no row at all: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 another number of the statement: no
-a row without columns: a row without columns: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-a row of another identifier: a row of another identifier: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-2^63 columns: 2^63 columns: its answer is not the protocol of MariaDB or MySQL
-mysql_clear_password: mysql_clear_password: the user must log in by "mysql_clear_password"; only mysql_native_password and caching_sha2_password are supported
-mysql_clear_password at once: mysql_clear_password at once: the user must log in by "mysql_clear_password"; only mysql_native_password and caching_sha2_password are supported
-dialog: dialog: the user must log in by "dialog"; only mysql_native_password and caching_sha2_password are supported
-mysql_old_password: mysql_old_password: the user must log in by "mysql_old_password"; only mysql_native_password and caching_sha2_password are supported
-sha256_password: sha256_password: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
-caching_sha2_password, all of it: caching_sha2_password, all of it: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
-caching_sha2_password, its own key: caching_sha2_password, its own key: its answer is not the protocol of MariaDB or MySQL
-caching_sha2_password, twice: caching_sha2_password, twice: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
-another and another: another and another: its answer is not the protocol of MariaDB or MySQL
-greetings without end: greetings without end: its answer is not the protocol of MariaDB or MySQL
-bytes without end: bytes without end: its answer is not the protocol of MariaDB or MySQL
-columns without end: columns without end: its answer is not the protocol of MariaDB or MySQL
-a byte at a time: a byte at a time: no answer in time
+a row without columns: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of another identifier: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+2^63 columns: its answer is not the protocol of MariaDB or MySQL
+mysql_clear_password: the user must log in by "mysql_clear_password"; only mysql_native_password and caching_sha2_password are supported
+mysql_clear_password at once: the user must log in by "mysql_clear_password"; only mysql_native_password and caching_sha2_password are supported
+dialog: the user must log in by "dialog"; only mysql_native_password and caching_sha2_password are supported
+mysql_old_password: the user must log in by "mysql_old_password"; only mysql_native_password and caching_sha2_password are supported
+sha256_password: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
+caching_sha2_password, all of it: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
+caching_sha2_password, its own key: its answer is not the protocol of MariaDB or MySQL
+caching_sha2_password, twice: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
+another and another: its answer is not the protocol of MariaDB or MySQL
+greetings without end: its answer is not the protocol of MariaDB or MySQL
+bytes without end: its answer is not the protocol of MariaDB or MySQL
+columns without end: its answer is not the protocol of MariaDB or MySQL
+a byte at a time: no answer in time
 servers heard us
 asked 3 times, 0 answers of another call

@@ -9,6 +9,7 @@ token_bucket.deny_cache=0
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $server = new Server(SQL_SERVER);
 $dsn = prepared($server->dsn());
@@ -28,12 +29,19 @@ while (($line = fgets($pipes[1])) !== "locked\n" && $line !== false);
 
 $said = warnings(function () use ($bucket): void {
     foreach (['a', 'a', 'b'] as $id) {
-        $took = milliseconds(fn () => print($bucket($id)->attempt()->isDegraded() ? "$id: degraded" : "$id: by the store"));
-        echo $took < 200 ? ', within the budget' : ", $took", "\n";
+        [$took, $told] = within_three_tries(200, function () use ($bucket, $id): array {
+            return [milliseconds(function () use ($bucket, $id, &$is_degraded): void {
+                $is_degraded = $bucket($id)->attempt()->isDegraded();
+            }), $is_degraded ? 'degraded' : 'by the store'];
+        });
+        echo "$id: $told, ", $took <= 200 ? 'within the budget' : $took, "\n";
     }
-    $took = array_map(fn (int $i) => milliseconds(fn () => $bucket("c$i")->consume()), range(1, 100));
-    sort($took);
-    echo $took[80] < 10 ? 'then at once' : $took[80], "\n";
+    [$took] = within_three_tries(10, function () use ($bucket): array {
+        $each = array_map(fn (int $i) => milliseconds(fn () => $bucket("c$i")->consume()), range(1, 100));
+        sort($each);
+        return [$each[80], ''];
+    });
+    echo $took <= 10 ? 'then at once' : $took, "\n";
 });
 // Those of single calls depend on what this host knew of the rows.
 echo implode("\n", preg_grep('/until/', $said)), "\n";

@@ -36,8 +36,9 @@ foreach (['redis', 'memcached', SQL_SERVER] as $kind) {
     foreach ($rows as [, $round_trip, $timeout, $connect_timeout]) {
         file_put_contents("$server->folder/round_trip", $round_trip);
         $dsn = str_replace(":$server->port", ":$port", $server->dsn("timeout_ms=$timeout&connect_timeout_ms=$connect_timeout&prefix=$round_trip"));
-        [$share, $warnings] = within_three_tries(0.2, fn (): array => degraded($dsn));
-        echo $share <= 0.2 ? '' : "$kind, $round_trip ms: $share degraded: $warnings\n";
+        // A time-out that is too short fails nearly all of them, a busy machine a part.
+        [$share, $warnings] = within_three_tries(0.5, fn (): array => degraded($dsn));
+        echo $share <= 0.5 ? '' : "$kind, $round_trip ms: $share degraded: $warnings\n";
     }
     echo $kind === SQL_SERVER ? 'MariaDB or MySQL' : $kind, "\n";
 }

@@ -20,11 +20,12 @@ $dsn = "rediss://127.0.0.1:$port?ca=$certificates/ca.pem&cert=$certificates/clie
 // Each worker makes some 20 calls a second, as under load. When all are connected the first one
 // restarts the server.
 $results = at_once(WORKERS, function (int $worker) use ($server, $dsn): callable {
+    seed_chance($worker);
     $bucket = new TokenBucket($dsn, "client $worker", 100_000, 100);
     $seconds = fn (int $since): float => (hrtime(true) - $since) / 1e9;
     $until_decided = function (int $since) use ($bucket, $seconds): float {
         while (@$bucket->attempt()->isDegraded() && $seconds($since) < 60) {
-            usleep(random_int(40_000, 60_000));
+            usleep(mt_rand(40_000, 60_000));
         }
         return $seconds($since);
     };

@@ -10,15 +10,28 @@ $class = fn (string $dsn): string => 'TokenBucket\\' . match (strtok($dsn, '+:')
     'memcached' => 'MemcachedStorage',
     'mysql' => 'MysqlStorage',
 };
+/** MariaDB ends a transaction whose client stands still for a second, as on a busy machine: the call is made once more. */
+function patiently(callable $work): callable
+{
+    return fn (int $done) => wait_until(function () use ($work, $done): bool {
+        try {
+            $work($done);
+            return true;
+        } catch (TokenBucket\StorageException) {
+            return false;
+        }
+    });
+}
+
 $times = max(10, intdiv(times(), 200));
 foreach (server_dsns() as $name => $dsn) {
     // What is tested is memory, not speed: a slow machine must not make it the fallback's.
     $dsn = with($dsn, 'on_error=throw&timeout_ms=10000&connect_timeout_ms=10000');
-    flat("$name, calls", calls($dsn), $times, 60);
-    flat("$name, new buckets", objects($dsn), $times, 60);
-    flat("$name, new Compounds", compounds($dsn), $times, 60);
-    str_starts_with($name, 'TB_REDIS') && flat("$name, permits", permits($dsn), $times, 60);
-    flat("$name, connections", fn () => (new TokenBucket(new ($class($dsn))($dsn), 'again', 10, 1e6))->consume(), $times, 60);
+    flat("$name, calls", patiently(calls($dsn)), $times, 60);
+    flat("$name, new buckets", patiently(objects($dsn)), $times, 60);
+    flat("$name, new Compounds", patiently(compounds($dsn)), $times, 60);
+    str_starts_with($name, 'TB_REDIS') && flat("$name, permits", patiently(permits($dsn)), $times, 60);
+    flat("$name, connections", patiently(fn () => (new TokenBucket(new ($class($dsn))($dsn), 'again', 10, 1e6))->consume()), $times, 60);
 }
 ?>
 --EXPECT--

@@ -32,6 +32,7 @@ for ($i = 0; $i < 2; $i++) {
     }
 }
 $made = 0;
+seed_chance();
 foreach ($children as $child) {
     while (pcntl_waitpid($child, $status, WNOHANG) === 0) {
         copy("$folder/kept", "$folder/copy");

@@ -77,6 +77,8 @@ final class Faults
     private function proxy(): int
     {
         return strange_server(function ($client): void {
+            static $connections = 0;
+            $connections++;
             if (pcntl_fork() > 0) {
                 fclose($client);
                 return;
@@ -85,7 +87,7 @@ final class Faults
             stream_set_blocking($client, true);
             stream_set_read_buffer($client, 0);
             stream_set_read_buffer($server, 0);
-            mt_srand(getmypid());
+            mt_srand(mt_rand() + $connections);
             while (true) {
                 $ready = [$client, $server];
                 $none = null;

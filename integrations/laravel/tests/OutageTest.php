@@ -17,7 +17,7 @@ final class OutageTest extends PhpUnitTestCase
     {
         self::$redis = new RedisServer();
         self::$log = getenv('TB_LARAVEL_APP') . "/outage-$onError.log";
-        $storage = 'redis://127.0.0.1:' . self::$redis->port . "?on_error=$onError";
+        $storage = 'redis+unix://' . self::$redis->socket . "?on_error=$onError";
         $server = new HttpServer(2, ['TOKEN_BUCKET_STORAGE' => $storage], ['log_errors' => '1', 'error_log' => self::$log]);
         try {
             $client = new ParallelClient($server->port);
@@ -39,9 +39,9 @@ final class OutageTest extends PhpUnitTestCase
 
     private static function assertOneWarning(string $consequence): void
     {
-        $port = self::$redis->port;
+        $socket = preg_quote(self::$redis->socket, '/');
         self::assertMatchesRegularExpression(
-            "/^\\[.*?\\] token_bucket: Redis at 127\\.0\\.0\\.1:$port: cannot connect: Connection refused .*; until a call succeeds, $consequence\n$/D",
+            "/^\\[.*?\\] token_bucket: Redis at $socket: cannot connect: Connection refused .*; until a call succeeds, $consequence\n$/D",
             (string) file_get_contents(self::$log)
         );
     }

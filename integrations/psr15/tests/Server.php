@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TokenBucket\Psr15\Tests;
 
-/** PHP's own web server with eight processes, on a free port, which serves app.php. */
+/** PHP's own web server with eight processes, on a port that it chooses, which serves app.php. */
 final class Server
 {
     private const PROCESSES = 8;
@@ -21,22 +21,21 @@ final class Server
     /** @param array<string, string> $directives of PHP */
     public function __construct(array $directives = [])
     {
-        $probe = stream_socket_server('tcp://127.0.0.1:0') ?: throw new \RuntimeException('There is no free port');
-        $this->address = (string) stream_socket_get_name($probe, false);
-        fclose($probe);
         $this->log = (string) tempnam(sys_get_temp_dir(), 'token_bucket-psr15');
         $output = ['file', $this->log, 'a'];
         $command = [PHP_BINARY, '-d', 'token_bucket.limits=' . __DIR__ . '/limits.ini'];
         foreach ($directives as $name => $value) {
             array_push($command, '-d', "$name=$value");
         }
-        array_push($command, '-S', $this->address, __DIR__ . '/app.php');
+        array_push($command, '-S', '127.0.0.1:0', __DIR__ . '/app.php');
         $environment = ['PHP_CLI_SERVER_WORKERS' => (string) self::PROCESSES] + getenv();
         $this->process = proc_open($command, [['file', '/dev/null', 'r'], $output, $output], $pipes, null, $environment)
             ?: throw new \RuntimeException('The server cannot be started');
-        for ($end = time() + self::TIMEOUT; !@stream_socket_client("tcp://$this->address"); usleep(10_000)) {
-            time() < $end ?: throw new \RuntimeException('The server does not answer: ' . $this->log());
+        // It names its port once it listens.
+        for ($end = time() + self::TIMEOUT; !preg_match('~\(http://(127\.0\.0\.1:\d+)\) started~', (string) file_get_contents($this->log), $found); usleep(10_000)) {
+            time() < $end ?: throw new \RuntimeException('The server does not start: ' . $this->log());
         }
+        $this->address = $found[1];
     }
 
     public function stop(): void

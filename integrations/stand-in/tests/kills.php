@@ -3,7 +3,7 @@
 /*
  * Eight processes take tokens, hits and permits, while one after the other is killed: 1,000 in all. No limit is exceeded, and what is
  * missing in the end is no more than what killed processes had taken.
- * Usage: kills.php [KILLS]
+ * Usage: kills.php [KILLS]    SEED= has them killed in the order of an earlier run
  */
 
 declare(strict_types=1);
@@ -14,6 +14,7 @@ const CAPACITY = 100_000;
 const PERMITS = 3;
 
 $kills = (int) ($argv[1] ?? 1_000);
+mt_srand($seed = (int) (getenv('SEED') ?: random_int(1, 999_999)));
 $folder = sys_get_temp_dir() . '/token_bucket-kills.' . getmypid();
 mkdir($folder);
 
@@ -90,7 +91,7 @@ foreach (limiters() as $name => $limiter) {
 }
 $active = (new ConcurrencyLimit('shm:kills', 'permits', PERMITS))->getActive();
 $crowded = is_file("$folder/crowded") ? filesize("$folder/crowded") : 0;
-echo 'permits: ', filesize("$folder/entered"), " taken, $crowded too many, $active held in the end\n";
+echo 'permits: ', filesize("$folder/entered"), " taken, $crowded too many, $active held in the end; SEED=$seed\n";
 array_map('unlink', glob("$folder/*"));
 rmdir($folder);
 exit($isRight && $crowded === 0 && $active === 0 ? 0 : 1);

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TokenBucket\Symfony\Tests;
 
-/** The application of tests/app behind PHP's own web server with eight workers, on a free port. */
+/** The application of tests/app behind PHP's own web server with eight workers, on a port that it chooses. */
 final class Server
 {
     private const WORKERS = 8;
@@ -18,12 +18,11 @@ final class Server
     public function __construct(string $environment, array $ini = [])
     {
         $this->folder = self::newFolder();
-        $this->port = self::freePort();
         $command = [PHP_BINARY, '-d', "token_bucket.shm_path=$this->folder"];
         foreach ($ini as $name => $value) {
             array_push($command, '-d', "$name=$value");
         }
-        array_push($command, '-S', "127.0.0.1:$this->port", __DIR__ . '/app/index.php');
+        array_push($command, '-S', '127.0.0.1:0', __DIR__ . '/app/index.php');
         $log = ['file', "$this->folder/server.log", 'w'];
         $variables = ['APP_ENV' => $environment, 'APP_FOLDER' => $this->folder, 'PHP_CLI_SERVER_WORKERS' => (string) self::WORKERS];
         $this->process = proc_open($command, [['file', '/dev/null', 'r'], $log, $log], $pipes, null, $variables + getenv())
@@ -105,12 +104,14 @@ final class Server
     private function awaitStart(): void
     {
         $until = hrtime(true) + 20_000_000_000;
-        while (@stream_socket_client("tcp://127.0.0.1:$this->port", $code, $message, 1) === false) {
+        // It names its port once it listens.
+        while (preg_match('~\(http://127\.0\.0\.1:(\d+)\) started~', $this->log(), $found) !== 1) {
             if (hrtime(true) > $until || !proc_get_status($this->process)['running']) {
-                throw new \RuntimeException("The server does not start: $message\n" . $this->log());
+                throw new \RuntimeException("The server does not start:\n" . $this->log());
             }
             usleep(20_000);
         }
+        $this->port = (int) $found[1];
         // Compiles the container, so that the workers do not all do it at the first attack.
         $answer = $this->request(1, '/login');
         if ($answer->status !== 200) {
@@ -138,15 +139,5 @@ final class Server
         mkdir($folder);
 
         return $folder;
-    }
-
-    private static function freePort(): int
-    {
-        $socket = stream_socket_server('tcp://127.0.0.1:0');
-        if ($socket === false) {
-            throw new \RuntimeException('There is no free port.');
-        }
-
-        return (int) substr((string) strrchr((string) stream_socket_get_name($socket, false), ':'), 1);
     }
 }
