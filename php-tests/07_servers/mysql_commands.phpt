@@ -49,11 +49,17 @@ function count_each(string $dsn, array $operations): void
     foreach ($operations as $what => $operation) {
         $operation($dsn);
         $operation($dsn);
+        $begin = hrtime(true);
         $counts = count_statements(function () use ($operation, $dsn): void {
             for ($i = 0; $i < 100; $i++) {
                 $operation($dsn);
             }
         });
+        // Once a second a session asks whether the classic table has got the other columns: a question that is refused.
+        $looks = $counts['questions'] - $counts['com_stmt_execute'];
+        if (str_contains($dsn, 'classic') && $looks <= 1 + (hrtime(true) - $begin) / 1e9) {
+            $counts['questions'] -= $looks;
+        }
         $further = ($counts['com_select'] ?? 0) % 50;
         if (($counts['com_stmt_prepare'] ?? 0) === 1) {
             unset($counts['com_stmt_prepare']);

@@ -29,6 +29,8 @@ foreach (['redis', 'memcached', SQL_SERVER] as $kind) {
         'memcached' => $server->memcached_connections(),
         SQL_SERVER => (int) $server->sql("SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'owner'"),
     };
+    // That of prepared() may end late.
+    $kind === SQL_SERVER && wait_until(fn (): bool => $connections() === 0);
     $none = $connections();
     echo $kind === SQL_SERVER ? 'sql' : $kind, ': ', $shown($dsn);
     (new TokenBucket($dsn, 'x', 10, 1))->consume();
