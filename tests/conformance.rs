@@ -177,6 +177,7 @@ on_every_store!(
     clock_that_went_back_denies_for_one_refill_at_most,
     clock_that_went_back_adds_to_a_block_what_had_passed_at_most,
     debt_is_as_many_refills_of_other_numbers_and_after_a_clock_went_back,
+    any_sequence_with_leases_is_decided_as_by_apply,
     admits_agrees_with_decide,
     window_opens_ends_and_takes_refunds,
     windows_and_buckets_of_one_identifier_are_separate,
@@ -884,6 +885,43 @@ fn take_up_to() -> impl Strategy<Value = Op> {
     ]
 }
 
+/// Calls for a batch, and calls that give back what is left of one. Names are few, so that many are known.
+fn lease() -> impl Strategy<Value = Op> {
+    let lease = (0u64..4, 1u64..3, 0u32..4, 1u32..4, 0u64..5);
+    prop_oneof![
+        3 => lease.prop_map(|(more, least, known, fresh, spent)| {
+            Op::Lease { most: least + more, least, known, fresh, spent }
+        }),
+        1 => (1u64..5, 0u32..4).prop_map(|(cost, known)| Op::GiveBack { cost, known }),
+    ]
+}
+
+/// The differential test of states of which hosts hold something.
+fn any_sequence_with_leases_is_decided_as_by_apply(bench: &Bench) {
+    if !bench.limiter.is_remote() {
+        return;
+    }
+    let ends = [T0 - 3_590 * SECOND, T0 + 10 * SECOND, T0 + 3_610 * SECOND];
+    let buckets = [per_second(9, 2.0), per_second(7, 1.0 / 3.0), per_period(8, 7.0)];
+    let windows = [fixed(9, 2.5), fixed(7, 1.0 / 3.0), fixed(8, 7.0)];
+    let calendars = [9, 7, 8].map(|hits| calendar(hits, ends));
+    for (kind, limits) in [("lb", buckets), ("lw", windows), ("ld", calendars)] {
+        let op = prop_oneof![
+            6 => lease(),
+            2 => (0u64..5).prop_map(|cost| Op::Take { cost }),
+            1 => Just(Op::Check),
+            1 => (0u64..4).prop_map(|cost| Op::Reserve { cost, max_wait: 5 * SECOND }),
+            1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
+            3 => (0u64..20, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+            1 => settle(),
+            1 => take_up_to(),
+            1 => Just(Op::Reset),
+            1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
+        ];
+        check_sequences(bench, kind, &limits, op.boxed(), true);
+    }
+}
+
 /// The differential test of calls on several limits.
 fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
     let limits = vec![per_second(5, 2.0), per_period(3, 7.0), fixed(5, 2.5), sliding(4, 3.0)];
@@ -893,6 +931,8 @@ fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
     let longer = [per_second(9, 0.2), per_period(9, 70.0), fixed(9, 25.0), long_window];
     let watched = bench.limiter_with(|policy| policy.enforce = false);
     let alone = prop_oneof![
+        3 => lease(),
+        8 => prop_oneof![
         Just(Op::Check),
         take_up_to(),
         (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
@@ -901,6 +941,7 @@ fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
         (0u64..4).prop_map(|cost| Op::Reserve { cost, max_wait: 5 * SECOND }),
         (1..SECOND).prop_map(|duration| Op::Block { duration }),
         Just(Op::Reset),
+        ],
     ];
     let call = (
         0u64..2_000_000,
@@ -927,6 +968,11 @@ fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
             now += micros * 1_000;
             match call {
                 Err((i, op, is_longer)) => {
+                    let is_lease = matches!(op, Op::Lease { .. } | Op::GiveBack { .. });
+                    // The last is a sliding window.
+                    if is_lease && (i == 3 || !bench.limiter.is_remote()) {
+                        continue;
+                    }
                     let limit = if is_longer { &longer[i] } else { &limits[i] };
                     let (expected, state) = apply(limit, &states[i], now, op);
                     states[i] = state;

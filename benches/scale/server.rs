@@ -116,6 +116,12 @@ impl States {
 
 /// Applies an operation to the state of a bucket.
 pub fn decide(limit: &Limit, full_at: Span, op: Op, now: u64) -> Result<(Decision, Span), String> {
+    // Nobody refunds or resets here, so no host has to know what another one holds.
+    let op = match op {
+        Op::Lease { most, least, .. } => Op::TakeUpTo { most, least, leave: 0 },
+        Op::GiveBack { cost, .. } => Op::Refund { cost, expiry: None },
+        other => other,
+    };
     match apply(limit, &State::Filling { full_at }.into(), now, op) {
         (decision, StoredState::Word(State::Filling { full_at })) => Ok((decision, full_at)),
         (_, other) => Err(format!("not the state of a bucket: {other:?}")),

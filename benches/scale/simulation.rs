@@ -372,11 +372,11 @@ impl<'a> Simulation<'a> {
                 self.decide_without_trip(id, self.fleet.costs.local)
             }
             Step::Fetch(fetch) => {
-                let left_over = fetch.left_over;
+                let left_over = fetch.return_left_over(now);
                 self.call(id)?.fetch = Some(fetch);
                 match left_over {
-                    0 => self.ask_for_tokens(id),
-                    cost => self.send(id, Op::Refund { cost: cost.into(), expiry: None }),
+                    None => self.ask_for_tokens(id),
+                    Some(op) => self.send(id, op),
                 }
             }
             Step::Await(_) if now < may_wait_until => {
@@ -464,7 +464,7 @@ impl<'a> Simulation<'a> {
         let call = self.call(id)?;
         let (host, client) = (call.host, call.client);
         if has_deny_cache && self.host(host)?.knows_denial(client, &limit, now) {
-            self.end_fetch(id, |lease, fetch| lease.give_up(fetch, false))?;
+            self.end_fetch(id, |lease, fetch| lease.give_up(fetch, false, true))?;
             self.counts.known_denials += 1;
             return self.decide_without_trip(id, self.fleet.costs.denied);
         }
@@ -486,7 +486,7 @@ impl<'a> Simulation<'a> {
     fn decided(&mut self, id: usize) -> Done {
         let (now, limit) = (self.now, self.limit);
         let call = self.call(id)?;
-        if let Op::Refund { .. } = call.op {
+        if let Op::GiveBack { .. } = call.op {
             return self.ask_for_tokens(id);
         }
         let (host, client, sent) = (call.host, call.client, call.sent);
@@ -501,11 +501,11 @@ impl<'a> Simulation<'a> {
             })?,
             Some(denial) => {
                 self.host(host)?.note_denial(client, &denial, sent, now);
-                self.end_fetch(id, |lease, fetch| lease.give_up(fetch, false))?;
+                self.end_fetch(id, |lease, fetch| lease.give_up(fetch, false, true))?;
             }
             None => {
                 self.counts.busy += 1;
-                self.end_fetch(id, |lease, fetch| lease.give_up(fetch, true))?;
+                self.end_fetch(id, |lease, fetch| lease.give_up(fetch, true, false))?;
             }
         }
         self.end(id)

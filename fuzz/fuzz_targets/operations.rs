@@ -229,7 +229,8 @@ impl Log {
                 self = Self { now, ..Self::default() };
                 true
             }
-            Op::Start { .. } => false,
+            // `operation` chooses no lease.
+            Op::Start { .. } | Op::Lease { .. } | Op::GiveBack { .. } => false,
             Op::Block { .. } => unreachable!("decided on above"),
         };
         assert!(!decision.is_blocked(), "{what}");
@@ -402,6 +403,7 @@ impl Reference {
                 let missing = span(missing.min(MAX_NOW)).min(whole);
                 (true, becomes(missing), missing)
             }
+            Op::Lease { .. } | Op::GiveBack { .. } => unreachable!("`operation` chooses no lease"),
             Op::TakeUpTo { .. } | Op::Block { .. } => unreachable!("decided on above"),
         };
         assert!(!decision.is_blocked(), "{what}");

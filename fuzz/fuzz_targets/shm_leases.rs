@@ -13,7 +13,8 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn level(u: &mut Unstructured<'_>) -> Result<Level> {
-    Ok(Level { expires_at: u.arbitrary()?, window: u.arbitrary()?, hits: u.arbitrary()? })
+    let [expires_at, window, hits] = u.arbitrary()?;
+    Ok(Level { expires_at, window, hits, name: u.arbitrary()?, counted: u.arbitrary()? })
 }
 
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
@@ -50,13 +51,15 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             3 => {
                 let (missing, window) = (u.arbitrary()?, u.arbitrary()?);
                 let given_back = key.give_back(tokens.into(), window, now, |_| missing);
-                assert!(given_back.is_none_or(|held| u64::from(held.rest) <= missing));
+                assert!(
+                    given_back.is_none_or(|(held, put)| u64::from(held.rest) <= missing && put > 0)
+                );
             }
             4 => key.end(now),
-            5 => key.note_refund(u.arbitrary()?, &level(u)?),
+            5 => key.note_refund(&level(u)?),
             _ => {
                 if let Some(fetch) = fetches.pop() {
-                    key.give_up(&fetch, u.arbitrary()?);
+                    key.give_up(&fetch, u.arbitrary()?, u.arbitrary()?);
                 }
             }
         }

@@ -234,7 +234,7 @@ fn judge_window(
         let [expected, stored] = [&state, &now_seen.state()].map(|state| match state {
             StoredState::Word(State::Blocked { until, .. }) => vec![*until],
             StoredState::Hits(hits) => hits.as_slice().to_vec(),
-            StoredState::Word(_) => Vec::new(),
+            StoredState::Word(_) | StoredState::Leased(..) => Vec::new(),
         });
         let live = |times: Vec<u64>| {
             let live = times.into_iter().filter(|time| *time > now);

@@ -52,11 +52,11 @@ function endlessly($connection, callable $piece): void
 $log = tempnam(sys_get_temp_dir(), 'token_bucket');
 $column = fn (int $type): string => "\3def\0\0\0\1n\1n\x0c\x3f\0\x14\0\0\0" . chr($type) . "\x80\0\0\0\0";
 $logged_in = [greeting(), packet(2, OK)];
-$prepared = packet(1, "\0" . pack('Vvvxv', 1, 9, 0, 0)) . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 10))) . packet(11, EOF);
-// Of which identifier it is, the clock, whether there is a row, and its columns: microtime, seen, kind, due, part, more.
-$columns = fn (int ...$types): string => packet(1, "\x09") . implode(array_map(fn (int $n, int $type): string => packet($n, $column($type)), range(2, 10), $types)) . packet(11, EOF);
-$answer = fn (int $type, string $row): string => $columns(...array_fill(0, 9, $type)) . packet(12, $row) . packet(13, EOF);
-$row_of = fn (int $number, int $clock, int $found, float $microtime, float $seen, int ...$numbers): string => $columns(8, 8, 8, 5, 5, 8, 8, 8, 8) . packet(12, "\0\0\0" . pack('P3e2P4', $number, $clock, $found, $microtime, $seen, ...$numbers)) . packet(13, EOF);
+$prepared = packet(1, "\0" . pack('Vvvxv', 1, 10, 0, 0)) . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 11))) . packet(12, EOF);
+// Of which identifier it is, the clock, whether there is a row, and its columns: microtime, seen, kind, due, part, more, hits.
+$columns = fn (int ...$types): string => packet(1, "\x0a") . implode(array_map(fn (int $n, int $type): string => packet($n, $column($type)), range(2, 11), $types)) . packet(12, EOF);
+$answer = fn (int $type, string $row): string => $columns(...array_fill(0, 10, $type)) . packet(13, $row) . packet(14, EOF);
+$row_of = fn (int $number, int $clock, int $found, float $microtime, float $seen, int ...$numbers): string => $columns(8, 8, 8, 5, 5, 8, 8, 8, 8, 252) . packet(13, "\0\0\x08" . pack('P3e2P4', $number, $clock, $found, $microtime, $seen, ...$numbers)) . packet(14, EOF);
 $row = fn (int $clock, float $microtime, float $seen, int ...$numbers): string => $row_of(0, $clock, 1, $microtime, $seen, ...$numbers);
 $no_row = fn (int $clock): string => $row_of(0, $clock, 0, 0, 0, 0, 0, 0, 0);
 $writes = implode(array_map(fn (int $number): string => packet(1, "\0" . pack('Vvvxv', $number, 0, 0, 0)), [2, 3])); // statements without parameters that are described
@@ -91,21 +91,21 @@ $kinds = [
     'no row, and no answer to the new one' => $read($no_row(NOW)),
     'no row, and never takes one' => [...$read($no_row(NOW)), ...array_merge(...array_fill(0, 99, [$done(0), $no_row(NOW)]))],
     'a row cut short' => $read($answer(8, "\0\0\1")),
-    'a row of NULL' => $read($answer(8, "\0\xfc\7")),
-    'a row of decimals that are none' => $read($answer(246, "\0\0\0" . str_repeat("\1x", 9))),
-    'a row of texts' => $read($answer(253, "\0\0\0" . str_repeat("\1x", 9))),
+    'a row of NULL' => $read($answer(8, "\0\xfc\x0f")),
+    'a row of decimals that are none' => $read($answer(246, "\0\0\0" . str_repeat("\1x", 10))),
+    'a row of texts' => $read($answer(253, "\0\0\0" . str_repeat("\1x", 10))),
     'a row of dates' => $read($answer(12, "\0\0\0" . str_repeat("\x0b" . str_repeat("\xff", 11), 8))),
-    'a row of type 17' => $read($answer(17, "\0\0\0" . str_repeat("\1x", 9))),
-    'a row of type 19' => $read($answer(19, "\0\0\0" . str_repeat("\1x", 9))),
-    'a row of type 20' => $read($answer(20, "\0\0\0" . str_repeat("\1x", 9))),
-    'a row of type 243' => $read($answer(243, "\0\0\0" . str_repeat("\1x", 9))),
-    'a row of type 255' => $read($answer(255, "\0\0\0" . str_repeat("\1x", 9))),
+    'a row of type 17' => $read($answer(17, "\0\0\0" . str_repeat("\1x", 10))),
+    'a row of type 19' => $read($answer(19, "\0\0\0" . str_repeat("\1x", 10))),
+    'a row of type 20' => $read($answer(20, "\0\0\0" . str_repeat("\1x", 10))),
+    'a row of type 243' => $read($answer(243, "\0\0\0" . str_repeat("\1x", 10))),
+    'a row of type 255' => $read($answer(255, "\0\0\0" . str_repeat("\1x", 10))),
     'a kind that is none' => $read($row(NOW, 1_700_000_000, 1_700_000_000, 99, 0, 0, 0)),
     'a bucket from the far future' => [...$read($row(NOW, 5_000_000_000, 5_000_000_000, 0, PHP_INT_MAX, 0, 0)), $done(1)],
     'a debt without end' => [...$read($row(NOW, 5_000_000_000, 5_000_000_000, 2, PHP_INT_MAX, PHP_INT_MAX, PHP_INT_MAX)), $done(1)],
     'a clock out of bounds' => $read($row(-1, 0, 0, 0, 0, 0, 0)),
     'no row, and a clock out of bounds' => $read($no_row(-1)),
-    'no row at all' => $read($columns(...array_fill(0, 9, 8)) . packet(12, EOF)),
+    'no row at all' => $read($columns(...array_fill(0, 10, 8)) . packet(13, EOF)),
     'another number of the statement' => [...$logged_in, packet(1, OK) . str_replace("\0" . pack('V', 1), "\0" . pack('V', 77), $prepared) . packet(1, "\xff" . pack('v', 1243) . '#HY000Unknown prepared statement handler') . $writes, $row(NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0)],
     'a row without columns' => $read(packet(1, "\2") . packet(2, $column(8)) . packet(3, $column(8)) . packet(4, EOF) . packet(5, "\0\0" . pack('P2', 0, NOW)) . packet(6, EOF)),
     'a row of another identifier' => $read($row_of(1, NOW, 1, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0)),

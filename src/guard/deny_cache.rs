@@ -61,10 +61,9 @@ fn refill_time(limit: &Limit) -> u64 {
 const fn asks_for_tokens(op: Op) -> bool {
     match op {
         Op::Take { .. } | Op::TakeUpTo { .. } | Op::Peek { .. } => true,
-        Op::Check | Op::Reserve { .. } => true,
-        Op::Refund { .. } | Op::Settle { .. } | Op::Reset | Op::Block { .. } | Op::Start { .. } => {
-            false
-        }
+        Op::Check | Op::Reserve { .. } | Op::Lease { .. } => true,
+        Op::Refund { .. } | Op::GiveBack { .. } | Op::Settle { .. } => false,
+        Op::Reset | Op::Block { .. } | Op::Start { .. } => false,
     }
 }
 

@@ -10,6 +10,11 @@
 //! hosts never give out more than they were given. A token that is lost, because its process was killed or its word
 //! is needed by another bucket, is lost to the client and comes back with time.
 //!
+//! The server counts what hosts hold of a state, and names the state (`limit/leased.rs`). A host tells with each batch how much of the last
+//! one it has handed out. So a refund, by whichever host, gives back no token that a host may still hand out: it goes into the lease
+//! as far as this host has handed out more than it has told, and the rest to the server. What is left of a lease goes back to the
+//! state that it was taken from, and to no other one.
+//!
 //! Hits end with their window: no window has more hits than its limit, whatever fails. By this host's clock it ends as long after the
 //! *beginning* of the trip as the server says that it lasts, so never later than on the server. memcached has no clock: there a host whose
 //! clock is behind may hand them out later by the difference, two seconds at most. What goes back to the server names the
@@ -95,6 +100,8 @@ pub struct Fetch {
     pub batch: u32,
     /// Tokens of an earlier batch that no call has used in time.
     pub left_over: u32,
+    /// Tokens of earlier batches that were handed out, and that the server still counts as held.
+    spent: u32,
     /// The bucket or window on the server, as this host knew it last.
     pub level: Option<Level>,
 }
@@ -107,17 +114,21 @@ impl Fetch {
             limit.remaining(&level.at(limit, now)).saturating_sub(quarter(limit))
         });
         let most = u64::from(self.batch).min(quarter(limit)).min(room);
-        if most > cost { Op::TakeUpTo { most, least: cost, leave: 0 } } else { Op::Take { cost } }
+        let known = self.level.filter(|level| level.counted > 0).map_or(0, |level| level.name);
+        if most <= cost && known == 0 {
+            return Op::Take { cost };
+        }
+        let (fresh, spent) = (Level::new_name(), self.spent.into());
+        Op::Lease { most: most.max(cost), least: cost, known, fresh, spent }
     }
 
     /// What gives the server back the tokens at `now` that no call has used in time. None if there are none, or if their window has
     /// ended or is not known.
-    pub fn return_left_over(&self, limit: &Limit, now: u64) -> Option<Op> {
-        let expiry = match limit {
-            Limit::TokenBucket(_) => None,
-            _ => Some(self.level.filter(|level| now < level.expires_at)?.window),
-        };
-        (self.left_over > 0).then(|| Op::Refund { cost: self.left_over.into(), expiry })
+    pub fn return_left_over(&self, now: u64) -> Option<Op> {
+        let level = self.level?;
+        let has_ended = level.is_of_window() && now >= level.expires_at;
+        let is_there = self.left_over > 0 && !has_ended;
+        is_there.then(|| Op::GiveBack { cost: self.left_over.into(), known: level.name })
     }
 }
 
@@ -202,7 +213,9 @@ impl<W: Word> LeaseKey<'_, W> {
             if replace(word, seen, fetching) {
                 let batch = (1 << doublings).min(self.max).saturating_sub(kept);
                 let level = level.filter(|_| found != LeaseState::Foreign);
-                return Step::Fetch(Fetch { number, batch, left_over, level });
+                let counted = level.map_or(0, |level| level.counted);
+                let spent = counted.saturating_sub(kept + left_over);
+                return Step::Fetch(Fetch { number, batch, left_over, spent, level });
             }
         }
     }
@@ -240,11 +253,12 @@ impl<W: Word> LeaseKey<'_, W> {
     ) -> u32 {
         let Some((word, notes, seen)) = self.find_fetching(fetch) else { return 0 };
         let lease = Lease::from_word(seen);
+        // What was kept of another state is nothing of this one.
+        let is_same = fetch.level.is_some_and(|known| known.name == level.name);
+        let kept = if is_same { lease.tokens } else { 0 };
+        let level = Level { counted: kept + tokens, ..level };
         level.note(notes, &lease);
         let valid_until = level.cut(sent + LIFETIME);
-        // What was kept of an earlier window has ended with it.
-        let is_same_window = fetch.level.is_none_or(|known| known.window == level.window);
-        let kept = if is_same_window { lease.tokens } else { 0 };
         let put = Lease {
             valid_until: valid_until >> UNIT_BITS,
             is_fetching: false,
@@ -257,10 +271,14 @@ impl<W: Word> LeaseKey<'_, W> {
     }
 
     /// Gives up the right to ask: the server gave nothing. The next batch is one token, but not if the server was too busy to
-    /// be asked (`is_busy`).
-    pub fn give_up(&self, fetch: &Fetch, is_busy: bool) {
-        if let Some((word, _, seen)) = self.find_fetching(fetch) {
+    /// be asked (`is_busy`). `is_denied`: it is known to have changed nothing; if not, it may know what was handed out.
+    pub fn give_up(&self, fetch: &Fetch, is_busy: bool, is_denied: bool) {
+        if let Some((word, notes, seen)) = self.find_fetching(fetch) {
             let lease = Lease::from_word(seen);
+            if let Some(level) = fetch.level {
+                let counted = lease.tokens + if is_denied { fetch.spent } else { 0 };
+                Level { counted, ..level }.note(notes, &lease);
+            }
             let doublings = if is_busy { lease.doublings } else { 0 };
             replace(word, seen, Lease { is_fetching: false, doublings, ..lease });
         }
@@ -275,63 +293,47 @@ impl<W: Word> LeaseKey<'_, W> {
         Some(Taken { level, rest: lease.tokens })
     }
 
-    /// Puts tokens back into the lease. None if there is no room for them, or if they were taken from another `window`, if one is
-    /// given: a lease has at most as many tokens as the bucket on the server lacks, which `missing` says of its level.
+    /// Puts as many of these tokens back into the lease as it may take: it has at most as many as the server counts as held, and as the bucket
+    /// lacks there, which `missing` says of its level. None if that is none, or if they were taken from another `window`, if one is
+    /// given. Also returns how many it took. One that has ended takes them, too, for they go back to the server with what is left.
     pub fn give_back(
         &self,
         tokens: u64,
         window: Option<u64>,
         now: u64,
         missing: impl Fn(&Level) -> u64,
-    ) -> Option<Taken> {
+    ) -> Option<(Taken, u64)> {
         loop {
             let (word, notes, seen) = self.find()?;
             let lease = Lease::from_word(seen);
-            if lease.limit != self.limit || !lease.is_valid(now) || !lease.is_busy() {
-                return None;
-            }
             let level = Level::read(notes, &lease)?;
-            if window.is_some_and(|window| window != level.window) {
+            let is_other = window.is_some_and(|window| window != level.window);
+            let has_ended = level.is_of_window() && now >= level.expires_at;
+            if lease.limit != self.limit || lease.is_fetching || is_other || has_ended {
                 return None;
             }
-            let room = missing(&level).min(self.max.into());
-            let rest = tokens.saturating_add(lease.tokens.into());
-            let rest = u32::try_from(rest).ok().filter(|rest| u64::from(*rest) <= room)?;
+            let room = missing(&level).min(level.counted.min(self.max).into());
+            let put = tokens.min(room.saturating_sub(lease.tokens.into()));
+            if put == 0 {
+                return None;
+            }
+            // Fits: at most what is counted.
+            let rest = lease.tokens + put as u32;
             if replace(word, seen, Lease { tokens: rest, ..lease }) {
-                return Some(Taken { level, rest });
+                return Some((Taken { level, rest }, put));
             }
         }
     }
 
-    /// Notes the answer to a refund on the server: the bucket there is at this level, and lacks `missing` tokens. The lease keeps no more
-    /// tokens than that. A batch that would be too many is lost when it arrives.
-    pub fn note_refund(&self, missing: u64, level: &Level) {
-        while let Some((word, notes, seen)) = self.find() {
-            let lease = Lease::from_word(seen);
-            if lease.limit != self.limit {
-                return;
-            }
-            let with_batch = (1 << lease.doublings).min(self.max).max(lease.tokens);
-            let noted = match lease.is_fetching {
-                // What the lease has kept may be of another window than this one. The answer to the fetch says.
-                true if level.is_of_window() && u64::from(with_batch) <= missing => return,
-                // The process that fetches may have had its answer before.
-                true if u64::from(with_batch) <= missing => lease,
-                true => {
-                    let fetch = lease.next_fetch();
-                    Lease { fetch, is_fetching: false, tokens: 0, ..lease }
-                }
-                // It says nothing of another window.
-                false if Level::read(notes, &lease).is_none_or(|it| it.window != level.window) => {
-                    return;
-                }
-                // Fits: at most what it was.
-                false => Lease { tokens: missing.min(lease.tokens.into()) as u32, ..lease },
-            };
-            level.note(notes, &noted);
-            if replace(word, seen, noted) {
-                return;
-            }
+    /// Notes the answer to a refund on the server: the bucket there is at this level.
+    pub fn note_refund(&self, level: &Level) {
+        let Some((_, notes, seen)) = self.find() else { return };
+        let lease = Lease::from_word(seen);
+        // If a batch is on its way, its answer says.
+        let known = Level::read(notes, &lease).filter(|_| !lease.is_fetching);
+        if let Some(known) = known.filter(|known| known.window == level.window) {
+            let Level { name, counted, .. } = known;
+            Level { name, counted, ..*level }.note(notes, &lease);
         }
     }
 

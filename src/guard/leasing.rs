@@ -62,10 +62,7 @@ pub fn decide(guard: &Guard, request: &Request<'_>, sent: u64) -> Report {
                 None => guard.decide_without_lease(request, sent),
             }
         }
-        Op::Refund { .. } => match give_back_to_lease(guard, request, sent) {
-            Some(taken) => leased(request, 0, taken, sent),
-            None => correct_by_store(guard, request, sent, |it| it, answers_to(request)),
-        },
+        Op::Refund { .. } => give_back(guard, request, true, |it| it, answers_to(request)),
         Op::Reset | Op::Block { .. } | Op::Start { .. } => {
             let report = guard.decide_without_lease(request, sent);
             end_lease(guard, request);
@@ -75,37 +72,50 @@ pub fn decide(guard: &Guard, request: &Request<'_>, sent: u64) -> Report {
     }
 }
 
-/// Corrects what a decision took. What goes back goes to the lease that it was taken from, if there is room, else to the
+/// Corrects what a decision took. What goes back goes to the lease that it was taken from, as far as there is room, the rest to the
 /// store; what the call cost beyond that the store charges. No answer if the store gave none.
 pub fn correct(
     guard: &Guard,
     request: &Request<'_>,
     is_by_lease: bool,
 ) -> Report<Option<Decision>> {
-    let sent = boot_time();
-    if is_by_lease && let Some(taken) = give_back_to_lease(guard, request, sent) {
-        return leased(request, 0, taken, sent).map(|answer| answer.map(Some));
-    }
-    correct_by_store(guard, request, sent, Some, PolicyAnswers::none())
+    give_back(guard, request, is_by_lease, Some, PolicyAnswers::none())
 }
 
-/// Gives tokens back to the lease. None if that is not what is asked, if there is no room for them, or if they were taken from
-/// another window.
-fn give_back_to_lease(guard: &Guard, request: &Request<'_>, now: u64) -> Option<Taken> {
-    let Op::Refund { cost, expiry } = *request.op else { return None };
-    let limit = request.limit;
-    let missing = |level: &Level| missing(limit, &level.at(limit, now));
-    with_lease(guard, request, now, |lease| lease.give_back(cost, expiry, now, missing))?
-}
-
-/// Gives tokens back to the store, or lets it charge more. The lease keeps no more than then fits into the bucket.
-fn correct_by_store<T>(
+/// Gives tokens back to the lease. The error is what there is left to do: the server is asked for what the lease has no room for.
+fn give_back_to_lease(
     guard: &Guard,
     request: &Request<'_>,
-    sent: u64,
+    now: u64,
+) -> std::result::Result<Taken, Op> {
+    let Op::Refund { cost, expiry } = *request.op else { return Err(*request.op) };
+    let limit = request.limit;
+    let missing = |level: &Level| missing(limit, &level.at(limit, now));
+    let put = with_lease(guard, request, now, |lease| lease.give_back(cost, expiry, now, missing));
+    match put.flatten() {
+        Some((taken, put)) if put == cost => Ok(taken),
+        put => Err(Op::Refund { cost: cost - put.map_or(0, |(_, put)| put), expiry }),
+    }
+}
+
+/// Gives tokens back to the lease, and to the store those that it has no room for; or lets the store charge more.
+fn give_back<T>(
+    guard: &Guard,
+    request: &Request<'_>,
+    is_by_lease: bool,
     keep: impl FnOnce(Decision) -> T,
     answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
 ) -> Report<T> {
+    let sent = boot_time();
+    let left = match is_by_lease {
+        true => give_back_to_lease(guard, request, sent),
+        false => Err(*request.op),
+    };
+    let op = match left {
+        Ok(taken) => return leased(request, 0, taken, sent).map(|answer| answer.map(keep)),
+        Err(op) => op,
+    };
+    let request = &Request { op: &op, ..*request };
     let mut refunded = None;
     let keep = |decision| {
         refunded = Some(decision);
@@ -117,18 +127,11 @@ fn correct_by_store<T>(
     }
     match refunded {
         Some(decision) if decision.is_accepted() => {
-            let missing = missing(request.limit, &decision);
             let level = Level::new(request.limit, &decision, sent);
-            with_lease(guard, request, sent, |lease| {
-                lease.note_refund(missing, &level);
-                lease.wake();
-            });
+            with_lease(guard, request, sent, |lease| lease.note_refund(&level));
         }
-        // It has changed nothing: what it took has come back, or its window has ended.
-        Some(decision) if !decision.is_blocked() => {}
-        None if !report.has_failed => {}
-        // It may have been done, so it is not known what still fits into the bucket.
-        _ => end_lease(guard, request),
+        Some(decision) if decision.is_blocked() => end_lease(guard, request),
+        _ => {}
     }
     report
 }
@@ -161,19 +164,19 @@ fn take(guard: &Guard, request: &Request<'_>, cost: u32, sent: u64) -> (Step, Ti
 #[cold]
 fn fetch(guard: &Guard, request: &Request<'_>, fetch: &Fetch, sent: u64) -> Report {
     let mut event = None;
-    if let Some(op) = fetch.return_left_over(request.limit, sent) {
+    if let Some(op) = fetch.return_left_over(sent) {
         let (request, none) = (Request { op: &op, ..*request }, PolicyAnswers::none());
         // If the server does not answer, these tokens are lost to the client.
         event = guard.decide_by_store(&request, sent, Some, none).event;
     }
-    let give_up = |is_busy| {
+    let give_up = |is_busy, is_denied| {
         with_lease(guard, request, boot_time(), |lease| {
-            lease.give_up(fetch, is_busy);
+            lease.give_up(fetch, is_busy, is_denied);
             lease.wake();
         })
     };
     if let Some(denial) = guard.known_denial(request, sent) {
-        give_up(false);
+        give_up(false, true);
         return Report::answered(denial, DecidedBy::DenyCache).after(event);
     }
     let cost = request.op.cost();
@@ -194,10 +197,10 @@ fn fetch(guard: &Guard, request: &Request<'_>, fetch: &Fetch, sent: u64) -> Repo
                 rest
             });
             let held = request.limit.with_more(*decision, rest.unwrap_or(0).into());
-            *decision = Decision { taken: cost, ..held };
+            *decision = Decision { taken: cost, wait: 0, ..held };
         }
-        _ => {
-            give_up(report.is_busy);
+        (by, _) => {
+            give_up(report.is_busy, by == DecidedBy::Store && report.answer.is_ok());
         }
     }
     report

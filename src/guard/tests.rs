@@ -1,18 +1,17 @@
 //! A server in this process, and calls on it, for the tests of this folder.
 
 use super::{Guard, Host, HostFiles, Report, decide};
-use crate::clock::boot_time;
+use crate::clock::{boot_time, unix_time_at_boot};
 use crate::dsn::Secret;
 use crate::error::{Error, Result};
-use crate::limit::{Limit, Op, SECOND, TokenBucket};
+use crate::limit::{Limit, Op, SECOND, StoredState, TokenBucket, apply};
 use crate::mapped::FileSettings;
 pub use crate::mapped::tests::Folder;
 use crate::net::Timeouts;
 use crate::settings::{OnError, Settings};
-use crate::store::Time;
-use crate::store::array::Array;
-use crate::store::{Answer, Key, RemoteStore, Request, Store, WriteOutcome, Writes};
+use crate::store::{Answer, Key, LimitKind, RemoteStore, Request, Store, WriteOutcome, Writes};
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -24,9 +23,9 @@ pub const TIMEOUTS: Timeouts = Timeouts {
 /// How far the server's clock is ahead of this host's.
 const AHEAD: u64 = 10_000_000 * SECOND;
 
-/// Two nodes of one server, which fail when a test says so. Their buckets are on `array:`.
+/// Two nodes of one server, which fail when a test says so.
 pub struct Server {
-    buckets: Array,
+    states: RefCell<HashMap<(LimitKind, Vec<u8>), StoredState>>,
     /// How calls fail.
     pub failure: RefCell<Option<Error>>,
     /// What it was asked, and the time-outs of that.
@@ -45,7 +44,7 @@ pub struct Server {
 impl Server {
     fn new() -> Self {
         Self {
-            buckets: Array::default(),
+            states: RefCell::default(),
             failure: RefCell::default(),
             asked: RefCell::default(),
             is_connected: Cell::new(true),
@@ -82,10 +81,14 @@ impl Store for Server {
             return Err(Error::refused(reason));
         }
         self.writes.note(WriteOutcome::Answered);
-        let key = Key { key_hash: &Cell::default(), ..*request.key };
-        let time = Time::Read(boot_time() + AHEAD);
-        let answer = self.buckets.decide(&Request { key: &key, time, ..*request })?;
-        Ok(Answer { lacked_room: self.lacks_room.get(), ..answer })
+        let now = request.frozen().unwrap_or(boot_time() + AHEAD);
+        let limit = request.limit.on_this_host(request.frozen(), unix_time_at_boot(now));
+        let mut states = self.states.borrow_mut();
+        let key = (LimitKind::from(&limit), request.key.to_vec());
+        let state = states.entry(key).or_insert(StoredState::FULL);
+        let (decision, after) = apply(&limit, state, now, *request.op);
+        *state = after;
+        Ok(Answer { decision, lacked_room: self.lacks_room.get() })
     }
 
     fn prepare(&self, _: &[u8], _: &Timeouts) -> Result<()> {

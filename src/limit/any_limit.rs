@@ -158,48 +158,30 @@ impl Limit {
         if let Some(written) = block::earliest_write(state.word()) {
             return written;
         }
-        match (self, state) {
-            (Self::TokenBucket(limit), StoredState::Word(state)) => {
-                gcra::earliest_write(limit, *state)
-            }
-            (Self::FixedWindow(window), StoredState::Word(State::Window { ends_at, .. })) => {
+        match (self, state.word()) {
+            (Self::TokenBucket(limit), word) => gcra::earliest_write(limit, word),
+            (Self::FixedWindow(window), State::Window { ends_at, .. }) => {
                 (ends_at + 1).saturating_sub(window.interval())
             }
-            (Self::CalendarWindow(window), StoredState::Word(State::Window { ends_at, .. })) => {
-                calendar_window::earliest_write(window, *ends_at)
+            (Self::CalendarWindow(window), State::Window { ends_at, .. }) => {
+                calendar_window::earliest_write(window, ends_at)
             }
-            (Self::SlidingWindow(window), StoredState::Hits(hits)) => {
-                hits.last().unwrap_or(0).saturating_sub(window.interval())
+            (Self::SlidingWindow(window), _) if matches!(state, StoredState::Hits(_)) => {
+                state.expires_at().saturating_sub(window.interval())
             }
             _ => 0,
         }
     }
 }
 
-/// Applies an operation to a state: returns the answer, and the state to remember.
-///
-/// `now` is the store's clock in nanoseconds, at most [`MAX_NOW`](super::MAX_NOW). A state equal to
-/// the one passed in need not be written.
-///
-/// A denied call changes nothing, with two exceptions: a check owes what it was denied, and a timestamp from the
-/// future, left by a clock that has gone back since or by a longer interval, is brought down to one full refill from now.
-/// An operation that [settles](Op::settles) an earlier call brings none down: it moves the state by its own cost alone.
-///
-/// # Example
-///
-/// ```
-/// use token_bucket::limit::{Limit, Op, StoredState, TokenBucket, apply};
-///
-/// let limit = Limit::from(TokenBucket::per_second(1, 1.0)?);
-/// let (first, state) = apply(&limit, &StoredState::FULL, 5_000, Op::Take { cost: 1 });
-/// assert!(first.is_accepted());
-/// let (second, _) = apply(&limit, &state, 5_000, Op::Take { cost: 1 });
-/// assert!(!second.is_accepted());
-/// assert_eq!(second.retry_after(), 1.0);
-/// # Ok::<(), token_bucket::limit::LimitError>(())
-/// ```
+/// Applies an operation to a state of which no host holds anything. See [`apply`](super::apply).
 #[inline(always)]
-pub fn apply(limit: &Limit, state: &StoredState, now: u64, op: Op) -> (Decision, StoredState) {
+pub fn apply_plain(
+    limit: &Limit,
+    state: &StoredState,
+    now: u64,
+    op: Op,
+) -> (Decision, StoredState) {
     let (decision, after) = match limit {
         Limit::TokenBucket(limit) => limit.apply(state.word(), now, &op),
         Limit::FixedWindow(window) => window.apply(state.word(), now, &op),

@@ -1,7 +1,8 @@
 //! Several limits on one call: all of them are changed or none.
 
-use super::any_limit::{Limit, apply};
+use super::any_limit::Limit;
 use super::decision::Decision;
+use super::leased::apply;
 use super::op::Op;
 use super::stored_state::StoredState;
 

@@ -23,7 +23,7 @@ pub struct Decision {
     pub available: Available,
     /// How many tokens or hits the call took.
     pub taken: u64,
-    /// How long the caller of `reserve` has to wait, in nanoseconds.
+    /// How long the caller of `reserve` has to wait, in nanoseconds. For a [`Lease`](Op::Lease) the name of the state.
     pub wait: u64,
 }
 

@@ -64,11 +64,22 @@ impl WordAlgorithm for TokenBucket {
     fn takes(&self, op: Op) -> bool {
         match op {
             Op::Take { cost } | Op::Reserve { cost, .. } => (1..=self.capacity).contains(&cost),
-            Op::TakeUpTo { .. } => op.needs() <= self.capacity,
+            Op::TakeUpTo { .. } | Op::Lease { .. } => op.needs() <= self.capacity,
             Op::Check | Op::Settle { .. } | Op::Start { .. } => true,
-            Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. } => false,
+            Op::Peek { .. } | Op::Refund { .. } | Op::GiveBack { .. } => false,
+            Op::Reset | Op::Block { .. } => false,
         }
     }
+}
+
+/// Applies a refund to a state that is no block. Its last number is how many nanoseconds stay charged, for they are held.
+pub fn refund_above(
+    limit: &TokenBucket,
+    state: State,
+    now: u64,
+    refund: (u64, Option<u64>, u64),
+) -> (Decision, State) {
+    settle::refund(&Bucket::as_stored(limit, state, now), refund)
 }
 
 #[inline(never)]
@@ -87,13 +98,15 @@ fn apply_any(limit: &TokenBucket, state: State, now: u64, op: &Op) -> (Decision,
         Op::Peek { cost } => (peek(&bucket, cost), state),
         Op::Check => check(&bucket),
         Op::Reserve { cost, max_wait } => reserve(&bucket, cost, max_wait),
-        Op::Refund { cost, expiry } => settle::refund(&bucket, cost, expiry),
+        Op::Refund { cost, expiry } => settle::refund(&bucket, (cost, expiry, 0)),
         Op::Settle { cost, .. } => settle::settle(&bucket, cost),
         // A block was decided on above.
         Op::Reset | Op::Block { .. } => {
             (Bucket::new(limit, State::FULL, now).accept(), State::FULL)
         }
         Op::Start { missing } => start(&bucket, missing),
+        // Only a state on a server is leased: see `apply_leased`.
+        Op::Lease { .. } | Op::GiveBack { .. } => bucket.deny(now),
     }
 }
 

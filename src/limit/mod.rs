@@ -26,6 +26,7 @@ mod fixed_window;
 mod gcra;
 mod interval;
 mod kept;
+mod leased;
 mod op;
 mod permits;
 mod reach;
@@ -40,7 +41,7 @@ mod window;
 mod window_number;
 
 pub use algorithm::WordAlgorithm;
-pub use any_limit::{Limit, apply};
+pub use any_limit::Limit;
 pub use block_length::whole_seconds;
 pub use bounds::{
     MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_PERMITS, MAX_RATE, MAX_REFILL, MAX_SLIDING_HITS,
@@ -53,12 +54,13 @@ pub use duration::{describe_seconds, duration_from_seconds};
 pub use error::LimitError;
 pub use fixed_window::FixedWindow;
 pub use kept::Kept;
+pub use leased::{apply, held};
 pub use op::Op;
 pub use permits::{HeldPermits, PermitAnswer, PermitId, PermitLimit, PermitOp};
 pub use refills::MOST_REFILLS;
 pub use sliding_window::{Place, SlidingWindow};
 pub use span::{GRAIN, SECOND, Span};
 pub use state::State;
-pub use stored_state::{Hits, StoredState};
+pub use stored_state::{Hits, Leased, StoredState};
 pub use token_bucket::TokenBucket;
 pub use window::Window;

@@ -52,6 +52,27 @@ pub enum Op {
         /// window.
         expiry: u64,
     },
+    /// Takes as [`TakeUpTo`](Self::TakeUpTo) does, for a host that hands out by itself what exceeds `least`. The decision's
+    /// [`wait`](super::Decision::wait) is the name of the state.
+    Lease {
+        /// Tokens.
+        most: u64,
+        /// Tokens: at most `most`.
+        least: u64,
+        /// The name of the state that the host took from before. 0 if it holds nothing.
+        known: u32,
+        /// The name of the state, if it gets one now.
+        fresh: u32,
+        /// How many tokens of that state the host has handed out since it has said so last.
+        spent: u64,
+    },
+    /// Gives tokens back that a host has taken ahead and not handed out. Denied by another state than the one they were taken from.
+    GiveBack {
+        /// Tokens.
+        cost: u64,
+        /// The name of the state that they were taken from.
+        known: u32,
+    },
     /// Makes the bucket full, and ends a block.
     Reset,
     /// Denies all calls for a time, or as long as an earlier block lasts if that ends later.
@@ -69,16 +90,24 @@ pub enum Op {
 impl Op {
     /// Whether the operation takes hits of a window if enough of them are left.
     pub const fn takes_hits(self) -> bool {
-        !matches!(self, Self::Peek { .. } | Self::Refund { .. } | Self::Reset | Self::Block { .. })
+        !matches!(
+            self,
+            Self::Peek { .. }
+                | Self::Refund { .. }
+                | Self::GiveBack { .. }
+                | Self::Reset
+                | Self::Block { .. }
+        )
     }
 
     /// The tokens or hits that the operation asks for.
     pub const fn cost(self) -> u64 {
         match self {
             Self::Take { cost } | Self::Peek { cost } | Self::Reserve { cost, .. } => cost,
-            Self::TakeUpTo { most, .. } => most,
+            Self::TakeUpTo { most, .. } | Self::Lease { most, .. } => most,
             Self::Check => 1,
             Self::Refund { .. }
+            | Self::GiveBack { .. }
             | Self::Settle { .. }
             | Self::Reset
             | Self::Block { .. }
@@ -103,12 +132,13 @@ impl Op {
             Self::TakeUpTo { most, least, .. } => Self::TakeUpTo { most, least, leave },
             Self::Peek { cost } => Self::Peek { cost: cost.saturating_add(leave) },
             Self::Refund { .. }
+            | Self::GiveBack { .. }
             | Self::Settle { .. }
             | Self::Reset
             | Self::Block { .. }
             | Self::Start { .. } => self,
             // They take what may not be there: no caller lets them leave anything.
-            Self::Check | Self::Reserve { .. } => self,
+            Self::Check | Self::Reserve { .. } | Self::Lease { .. } => self,
         }
     }
 
@@ -116,6 +146,7 @@ impl Op {
     pub const fn needs(self) -> u64 {
         match self {
             Self::TakeUpTo { least, leave, .. } => least.saturating_add(leave),
+            Self::Lease { least, .. } => least,
             other => other.cost(),
         }
     }
@@ -140,13 +171,17 @@ impl Op {
     /// Whether it settles what an earlier call took. It moves the state by its own cost, and brings no time from the
     /// future down: the state may have been made by other numbers.
     pub const fn settles(self) -> bool {
-        matches!(self, Self::Refund { .. } | Self::Settle { .. })
+        matches!(self, Self::Refund { .. } | Self::GiveBack { .. } | Self::Settle { .. })
     }
 
     /// Whether a call may be repeated if it is unknown whether the store has applied it. A repeated
-    /// call charges twice at worst; a repeated refund would give back too much.
+    /// call charges twice at worst; a repeated refund would give back too much, and so would a later one if a host's hand-outs were
+    /// counted twice.
     pub const fn may_repeat(self) -> bool {
-        !matches!(self, Self::Refund { .. })
+        !matches!(
+            self,
+            Self::Refund { .. } | Self::GiveBack { .. } | Self::Lease { spent: 1.., .. }
+        )
     }
 }
 

@@ -92,7 +92,10 @@ impl SlidingWindow {
                 let full = LiveHits::new(self, &StoredState::FULL, now, latest).decision(0);
                 return (full, StoredState::FULL);
             }
-            Op::Start { .. } => (Decision { verdict: Verdict::Denied, ..hits.decision(0) }, None),
+            // It has no leases.
+            Op::Start { .. } | Op::Lease { .. } | Op::GiveBack { .. } => {
+                (Decision { verdict: Verdict::Denied, ..hits.decision(0) }, None)
+            }
         };
         match decided {
             (decision, Some(expiries)) if expiries.is_empty() => (decision, StoredState::FULL),

@@ -10,6 +10,8 @@ pub enum StoredState {
     /// The hits in a sliding window. There is at least one: a window without hits is
     /// [`FULL`](Self::FULL).
     Hits(Hits),
+    /// A state on a server, of which hosts hold tokens or hits.
+    Leased(State, Leased),
 }
 
 impl StoredState {
@@ -20,7 +22,7 @@ impl StoredState {
     /// then.
     pub fn expires_at(&self) -> u64 {
         match self {
-            Self::Word(state) => state.expires_at(),
+            Self::Word(state) | Self::Leased(state, _) => state.expires_at(),
             Self::Hits(hits) => hits.last().unwrap_or(0),
         }
     }
@@ -30,9 +32,14 @@ impl StoredState {
     #[inline(always)]
     pub const fn word(&self) -> State {
         match self {
-            Self::Word(state) => *state,
+            Self::Word(state) | Self::Leased(state, _) => *state,
             Self::Hits(_) => State::FULL,
         }
+    }
+
+    /// What hosts hold of it.
+    pub const fn leased(&self) -> Option<Leased> {
+        if let Self::Leased(_, leased) = self { Some(*leased) } else { None }
     }
 }
 
@@ -40,6 +47,15 @@ impl From<State> for StoredState {
     fn from(state: State) -> Self {
         Self::Word(state)
     }
+}
+
+/// What hosts hold of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leased {
+    /// Tells the state from others of its key. Not 0.
+    pub name: u32,
+    /// How much they hold at most: hits, or the time in which the tokens come back, in nanoseconds.
+    pub held: u64,
 }
 
 /// The hits in a sliding window: when each of them leaves it, in nanoseconds, the earliest first.

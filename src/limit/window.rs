@@ -172,7 +172,10 @@ impl<'a, W: Window> WindowAt<'a, W> {
             Op::Settle { cost, .. } => self.with_hits(u64::from(self.hits).saturating_add(cost)),
             // A block was decided on above.
             Op::Reset | Op::Block { .. } => self.reset(),
-            Op::Start { .. } => (self.deny(self.end), self.kept),
+            // Only a state on a server is leased: see `apply_leased`.
+            Op::Start { .. } | Op::Lease { .. } | Op::GiveBack { .. } => {
+                (self.deny(self.end), self.kept)
+            }
         }
     }
 

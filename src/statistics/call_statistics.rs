@@ -166,9 +166,8 @@ impl CallStatistics<'_> {
 /// Whether an operation with this answer asked whether to go on.
 fn is_counted(op: &Op, accepted: Option<bool>) -> bool {
     match op {
-        Op::Peek { .. } | Op::Refund { .. } | Op::Settle { .. } | Op::Reset | Op::Block { .. } => {
-            false
-        }
+        Op::Peek { .. } | Op::Refund { .. } | Op::GiveBack { .. } | Op::Settle { .. } => false,
+        Op::Reset | Op::Block { .. } => false,
         // If another process has made the bucket, the caller makes an ordinary call next.
         Op::Start { .. } => accepted == Some(true),
         _ => true,

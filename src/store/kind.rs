@@ -4,7 +4,7 @@ use crate::clock::unix_time_at_boot;
 use crate::limit::{CalendarWindow, Limit};
 
 /// The algorithm of a limit. Its number goes into the hashes of keys in shared memory and must not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum LimitKind {
     /// A token bucket, or a leaky bucket.

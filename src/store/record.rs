@@ -11,12 +11,16 @@
 //! | 15 | emptied | at: seconds (5), nanoseconds (4); 0 (2); reach (4) |
 //! | 16 | blocked | until: seconds (5), nanoseconds (4); asked: seconds (4); number (3) |
 //! | 18 | overdrawn | forgiven at: seconds (5), nanoseconds (4); debt: seconds (5), nanoseconds (4) |
+//! | 12 more | one of the first three, emptied or overdrawn, of which hosts hold something | name (4); held: hits or nanoseconds, in thousand millions (4) and the rest (4) |
 //! | 1 + 9 n | n hits in a sliding window | 0 (1); for each hit, the earliest first, when it leaves: seconds (5), nanoseconds (4) |
 
-use crate::limit::{Hits, MAX_SLIDING_HITS, SECOND, Span, State, StoredState};
+use crate::limit::{Hits, Leased, MAX_SLIDING_HITS, SECOND, Span, State, StoredState};
 
 /// Every time is below this one, in seconds: 2⁶² nanoseconds.
 const END: u64 = (1 << 62) / SECOND;
+
+/// The bytes of what hosts hold.
+const LEASED: usize = 12;
 
 /// The bytes of a hit in a sliding window.
 const HIT: usize = 9;
@@ -28,6 +32,9 @@ pub const LONGEST: usize = 1 + HIT * MAX_SLIDING_HITS as usize;
 pub fn encode(state: &StoredState) -> Vec<u8> {
     match state {
         StoredState::Word(state) => encode_word(*state),
+        StoredState::Leased(state, leased) => {
+            [encode_word(*state), encode_leased(*leased)].concat()
+        }
         StoredState::Hits(hits) => {
             let mut bytes = Vec::with_capacity(1 + HIT * hits.as_slice().len());
             bytes.push(0);
@@ -35,6 +42,20 @@ pub fn encode(state: &StoredState) -> Vec<u8> {
             bytes
         }
     }
+}
+
+/// What hosts hold of a state, as it stands behind the state.
+pub fn encode_leased(Leased { name, held }: Leased) -> Vec<u8> {
+    // Fits: limit/leased.rs.
+    [name, (held / SECOND) as u32, (held % SECOND) as u32].map(u32::to_be_bytes).concat()
+}
+
+/// Decodes what hosts hold of a state. None if the bytes do not say that.
+pub fn decode_leased(bytes: &[u8]) -> Option<Leased> {
+    let (numbers, []) = bytes.as_chunks() else { return None };
+    let &[name, seconds, rest] = numbers else { return None };
+    let [name, seconds, rest] = [name, seconds, rest].map(u32::from_be_bytes);
+    Some(Leased { name, held: u64::from(seconds) * SECOND + u64::from(rest) })
 }
 
 fn encode_word(state: State) -> Vec<u8> {
@@ -79,6 +100,11 @@ pub fn try_decode(bytes: &[u8]) -> Option<StoredState> {
     match bytes {
         [0, hits @ ..] if bytes.len() % HIT == 1 && !hits.is_empty() => {
             (bytes.len() <= LONGEST).then(|| decode_hits(hits))?
+        }
+        // None of these is as long as a state alone, or as hits.
+        _ if matches!(bytes.len(), 24..=27 | 30) => {
+            let (state, leased) = bytes.split_at_checked(bytes.len() - LEASED)?;
+            Some(StoredState::Leased(decode_word(state)?, decode_leased(leased)?))
         }
         _ => decode_word(bytes).map(StoredState::Word),
     }
@@ -157,6 +183,10 @@ mod tests {
                 State::Blocked { until: a, asked: part, number: u16::from(ahead) },
             ] {
                 prop_assert_eq!(decode(&encode(&state.into())), state.into());
+                if !matches!(state, State::Blocked { .. }) {
+                    let leased = StoredState::Leased(state, Leased { name: part + 1, held: b });
+                    prop_assert_eq!(decode(&encode(&leased)), leased);
+                }
             }
         }
 

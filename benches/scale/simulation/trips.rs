@@ -26,7 +26,7 @@ impl Simulation<'_> {
         let costs = &self.fleet.costs;
         let (time, bytes) = match (trip, op) {
             (Trip::Read | Trip::Lock, _) => (costs.read, costs.read_bytes),
-            (Trip::Decide | Trip::Swap, Op::TakeUpTo { .. } | Op::Refund { .. }) => {
+            (Trip::Decide | Trip::Swap, Op::Lease { .. } | Op::GiveBack { .. }) => {
                 (costs.batch, costs.batch_bytes)
             }
             // What begins and ends a transaction counts as an update, too.

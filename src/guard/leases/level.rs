@@ -1,8 +1,9 @@
 //! What a host knows of a bucket or window on a server while it has a lease of it.
 
-use super::word::{Lease, Note};
+use super::word::{Lease, NAME_BITS, Note, PART_BITS};
 use crate::limit::{Decision, Limit, Op, Span, State, apply};
 use crate::mapped::word::Word;
+use crate::net::mark;
 
 /// A bucket or window on a server, after the last call for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,16 +15,22 @@ pub struct Level {
     pub window: u64,
     /// The hits in the window. 0 of a bucket.
     pub hits: u64,
+    /// The name of the state on the server. 0 if this host holds nothing of it.
+    pub name: u32,
+    /// How many tokens of it the server counts as held by this host.
+    pub counted: u32,
 }
 
 impl Level {
     /// What the server's decision tells on a call that was sent at `sent`.
     pub fn new(limit: &Limit, decision: &Decision, sent: u64) -> Self {
         let expires_at = sent + (decision.expires_at - decision.now);
-        match limit {
-            Limit::TokenBucket(_) => Self { expires_at, window: 0, hits: 0 },
-            _ => Self { expires_at, window: decision.expires_at, hits: missing(limit, decision) },
-        }
+        let (window, hits) = match limit {
+            Limit::TokenBucket(_) => (0, 0),
+            _ => (decision.expires_at, missing(limit, decision)),
+        };
+        // Fits: a decision on another operation than a lease has no wait here.
+        Self { expires_at, window, hits, name: decision.wait as u32, counted: 0 }
     }
 
     /// What the server would tell at `now`. Of a window by the server's clock, as far as it is known; so a settlement names the window.
@@ -51,27 +58,36 @@ impl Level {
 
     /// Reads what the words beside a lease say. None if they are of another fetch.
     pub(super) fn read<W: Word>(words: &[W], lease: &Lease) -> Option<Self> {
-        let mut values = [0; 3];
+        let mut values = [(0, 0); 3];
         for (value, word) in values.iter_mut().zip(words) {
             *value = lease.noted_in(word.load())?;
         }
-        let [expires_at, window, hits] = values;
-        Some(Self { expires_at, window, hits })
+        let [(expires_at, low), (window, high), (hits, counted)] = values;
+        Some(Self { expires_at, window, hits, name: high << PART_BITS | low, counted })
     }
 
     /// Notes it in the words beside a lease. Of two answers to calls of one fetch, which may arrive in another order, the smaller
     /// numbers count: a bucket must not be taken for emptier than it is.
     pub(super) fn note<W: Word>(&self, words: &[W], lease: &Lease) {
-        for (word, value) in words.iter().zip([self.expires_at, self.window, self.hits]) {
+        let Self { expires_at, window, hits, name, counted } = *self;
+        let parts = [name, name >> PART_BITS, counted].map(|part| part & ((1 << PART_BITS) - 1));
+        for ((word, value), part) in words.iter().zip([expires_at, window, hits]).zip(parts) {
             loop {
                 let seen = word.load();
-                let value = lease.noted_in(seen).map_or(value, |noted| noted.min(value));
-                let note = Note { value, fetch: lease.fetch, tag: lease.tag };
+                let noted = lease.noted_in(seen);
+                let value = noted.map_or(value, |(noted, _)| noted.min(value));
+                let note = Note { value, part, fetch: lease.fetch, tag: lease.tag };
                 if word.replace(seen, note.to_word()) {
                     break;
                 }
             }
         }
+    }
+
+    /// A name for a state that has none.
+    pub(super) fn new_name() -> u32 {
+        // Fits: the bits of a name.
+        (mark::new() >> (u64::BITS - NAME_BITS)) as u32 | 1
     }
 
     /// Whether it is a window's.

@@ -6,7 +6,7 @@ mod places;
 mod windows;
 
 use super::*;
-use crate::limit::SECOND;
+use crate::limit::{Decision, SECOND, StoredState, TokenBucket, apply};
 use proptest::prelude::*;
 
 const T: u64 = 1_000 * SECOND;
@@ -23,7 +23,7 @@ fn key(set: &Set, tag: u64, max: u32) -> LeaseKey<'_> {
 
 /// A bucket that is full at a time.
 const fn full(expires_at: u64) -> Level {
-    Level { expires_at, window: 0, hits: 0 }
+    Level { expires_at, window: 0, hits: 0, name: 5, counted: 0 }
 }
 
 fn fetch(step: Step) -> Fetch {
@@ -31,6 +31,11 @@ fn fetch(step: Step) -> Fetch {
         Step::Fetch(fetch) => fetch,
         other => panic!("{other:?}"),
     }
+}
+
+/// The level once the server counts so many tokens as held by this host.
+const fn counted(level: Level, counted: u32) -> Level {
+    Level { counted, ..level }
 }
 
 /// Takes one token at `now`; a call that may fetch gets all it asks for. Returns the batch that was fetched.
@@ -73,7 +78,7 @@ fn batch_falls_to_what_was_used_and_the_rest_goes_back() {
     let later = T + 500 + LIFETIME + SECOND / 2;
     let fetched = fetch(key.take(1, later, LONGEST));
     assert_eq!((fetched.batch, fetched.left_over), (8, 59));
-    key.give_up(&fetched, false);
+    key.give_up(&fetched, false, false);
     assert_eq!(call(&key, later + 9), Some(1), "a server that gave nothing");
     assert_eq!(call(&key, later + 10), Some(2));
     assert_eq!(call(&key, later + 20 * SECOND), Some(1), "idle for long");
@@ -95,7 +100,7 @@ fn one_process_fetches_and_the_others_wait_or_ask_for_themselves() {
     assert_eq!(key.available(T + LONGEST + (2 << UNIT_BITS)), None);
     let now = T + LONGEST + (3 << UNIT_BITS);
     key.put(&second, 2, full(T + 99), false, now, now);
-    let held = Taken { level: full(T + 99), rest: 2 };
+    let held = Taken { level: counted(full(T + 99), 2), rest: 2 };
     assert_eq!(key.available(now), Some(held));
     assert_eq!(key.take(1, now, LONGEST), Step::Taken(Taken { rest: 1, ..held }));
 }
@@ -148,21 +153,21 @@ fn batch_of_four(key: &LeaseKey<'_>) {
 }
 
 #[test]
-fn refund_goes_into_the_lease_while_there_is_room() {
+fn refund_goes_into_the_lease_as_far_as_the_server_counts_it() {
     let set = set();
     let key = key(&set, 7, 4);
     batch_of_four(&key);
+    let level = counted(full(T + 40), 3);
     let given_back = |tokens, missing| {
-        let missing = |level: &Level| if *level == full(T + 40) { missing } else { 0 };
-        key.give_back(tokens, None, T + 1, missing).map(|held| held.rest)
+        let missing = |seen: &Level| if *seen == level { missing } else { 0 };
+        key.give_back(tokens, None, T + 1, missing).map(|(held, put)| (held.rest, put))
     };
-    assert_eq!(given_back(1, 3), None, "the bucket lacks three, which the lease has");
-    assert_eq!(given_back(2, 9), None, "four at most");
-    assert_eq!(given_back(u64::MAX, u64::MAX), None);
-    assert_eq!(given_back(1, 4), Some(4));
-    assert_eq!(given_back(1, 9), None, "four at most");
-    assert_eq!(key.take(4, T + 2, LONGEST), Step::Taken(Taken { level: full(T + 40), rest: 0 }));
-    assert_eq!(key.give_back(1, None, T + LIFETIME, |_| 9), None, "the server keeps them then");
+    assert_eq!(given_back(1, 9), None, "the server counts three, which the lease has");
+    assert_eq!(key.take(3, T + 2, LONGEST), Step::Taken(Taken { level, rest: 0 }));
+    assert_eq!(given_back(1, 0), None, "the bucket lacks nothing");
+    assert_eq!(given_back(1, 1), Some((1, 1)));
+    assert_eq!(given_back(2, 2), Some((2, 1)));
+    assert_eq!(given_back(u64::MAX, u64::MAX), Some((3, 1)));
 }
 
 #[test]
@@ -174,33 +179,15 @@ fn refund_to_a_bucket_without_many_calls_goes_to_the_server() {
 }
 
 #[test]
-fn lease_keeps_no_more_than_the_bucket_lacks_after_a_refund() {
+fn level_is_that_of_the_latest_refund_on_the_server() {
     let set = set();
     let key = key(&set, 7, 4);
     batch_of_four(&key);
-    key.note_refund(5, &full(T + 30));
-    assert_eq!(key.available(T + 1), Some(Taken { level: full(T + 30), rest: 3 }));
-    key.note_refund(2, &full(T + 20));
+    key.note_refund(&full(T + 20));
     // The answer to an earlier refund.
-    key.note_refund(4, &full(T + 25));
-    assert_eq!(key.available(T + 1), Some(Taken { level: full(T + 20), rest: 2 }));
-    key.note_refund(0, &full(T));
-    assert_eq!(key.available(T + 1), Some(Taken { level: full(T), rest: 0 }));
-}
-
-#[test]
-fn batch_that_arrives_after_a_refund_is_kept_only_if_the_bucket_lacks_it() {
-    for (missing, kept) in [(4, Some(Taken { level: full(T + 30), rest: 3 })), (3, None)] {
-        let set = set();
-        let key = key(&set, 7, 4);
-        batch_of_four(&key);
-        assert!(matches!(key.take(3, T + 1, LONGEST), Step::Taken(_)));
-        let fetched = fetch(key.take(1, T + 2, LONGEST));
-        key.note_refund(missing, &full(T + 30));
-        // The server answered before the refund.
-        key.put(&fetched, 3, full(T + 50), false, T + 2, T + 3);
-        assert_eq!(key.available(T + 3), kept);
-    }
+    key.note_refund(&full(T + 25));
+    let held = Taken { level: counted(full(T + 20), 3), rest: 3 };
+    assert_eq!(key.available(T + 1), Some(held));
 }
 
 #[test]
@@ -281,9 +268,8 @@ proptest! {
                 Action::Kill(process) => waiting[process] = None,
                 Action::Wait(ms) => now += ms * 1_000_000,
                 Action::GiveBack(tokens) if handed_out >= u64::from(tokens) => {
-                    if lease_key.give_back(tokens.into(), None, now, |_| u64::MAX).is_some() {
-                        handed_out -= u64::from(tokens);
-                    }
+                    let given = lease_key.give_back(tokens.into(), None, now, |_| u64::MAX);
+                    handed_out -= given.map_or(0, |(_, put)| put);
                 }
                 Action::Reset => lease_key.end(now),
                 Action::Begin(..) | Action::GiveBack(_) => {}
@@ -297,7 +283,7 @@ proptest! {
     }
 }
 
-/// What happens to a bucket on a server that never refills, under one host.
+/// What happens to a bucket on a server that does not refill meanwhile.
 #[derive(Clone, Debug)]
 enum Event {
     /// A process without a call begins one for so many tokens.
@@ -306,19 +292,25 @@ enum Event {
     Decide(usize),
     /// The server's answer reaches the process.
     End(usize),
+    /// It does not.
+    Fail(usize),
     /// So many tokens are given back, whoever has taken them. A process has its answer later, if the server is asked.
     Refund(usize, u64),
+    /// Another host gives so many tokens back.
+    RefundElsewhere(u64),
     /// Time passes, in milliseconds.
     Wait(u64),
 }
 
 fn event() -> impl Strategy<Value = Event> {
+    let tokens = || prop_oneof![4 => 1u64..9, 1 => Just(5_000)];
     prop_oneof![
         8 => (0usize..3, 1u32..5).prop_map(|(process, cost)| Event::Begin(process, cost)),
         8 => (0usize..3).prop_map(Event::Decide),
         8 => (0usize..3).prop_map(Event::End),
-        2 => (0usize..3, prop_oneof![4 => 1u64..9, 1 => Just(5_000)])
-            .prop_map(|(process, tokens)| Event::Refund(process, tokens)),
+        1 => (0usize..3).prop_map(Event::Fail),
+        2 => (0usize..3, tokens()).prop_map(|(process, tokens)| Event::Refund(process, tokens)),
+        1 => tokens().prop_map(Event::RefundElsewhere),
         1 => (0u64..700).prop_map(Event::Wait),
     ]
 }
@@ -326,68 +318,71 @@ fn event() -> impl Strategy<Value = Event> {
 /// A call on the server.
 #[derive(Debug)]
 enum Trip {
-    Fetch { fetch: Fetch, cost: u32, sent: u64, got: Option<(u64, u64)> },
-    Refund { level: u64 },
+    Fetch { fetch: Fetch, cost: u32, sent: u64, got: Option<Decision> },
+    Refund(Decision),
 }
 
 proptest! {
-    /// Whatever is given back, and in whichever order answers arrive: once they have, the server and the host hold no more than
-    /// one capacity together.
+    /// Whatever is given back by whichever host, and in whichever order answers arrive: what the host holds is charged on the server.
     #[test]
-    fn server_and_lease_never_hold_more_than_a_capacity(
+    fn what_the_lease_holds_is_charged_on_the_server(
         events in prop::collection::vec(event(), 1..300),
         max in 4u32..40,
     ) {
-        const CAPACITY: u64 = 100;
-        // A token that is missing is a nanosecond until the bucket is full.
-        let full_at = |level: u64| u64::MAX / 8 + CAPACITY - level;
-        let missing = |level: &Level| level.expires_at - u64::MAX / 8;
-        let set = set();
+        let limit = Limit::from(TokenBucket::per_period(100, 94_000_000.0).unwrap());
+        let (set, mut server, mut now) = (set(), StoredState::FULL, T);
         let lease_key = key(&set, 7, max);
-        let (mut now, mut server) = (T, CAPACITY);
         let mut trips: [Option<Trip>; 3] = Default::default();
         for event in events {
             now += 3 << UNIT_BITS;
+            let mut call = |op| {
+                let (decision, after) = apply(&limit, &server, now, op);
+                server = after;
+                decision
+            };
             match event {
                 Event::Begin(process, cost) if trips[process].is_none() => {
                     if let Step::Fetch(fetch) = lease_key.take(cost, now, 100 * SECOND) {
-                        server = (server + u64::from(fetch.left_over)).min(CAPACITY);
+                        fetch.return_left_over(now).map(&mut call);
                         trips[process] = Some(Trip::Fetch { fetch, cost, sent: now, got: None });
                     }
                 }
                 Event::Decide(process) => {
                     if let Some(Trip::Fetch { fetch, cost, got: got @ None, .. }) = &mut trips[process] {
-                        let tokens = u64::from(fetch.batch.max(*cost)).min(server);
-                        let tokens = if tokens < u64::from(*cost) { 0 } else { tokens };
-                        server -= tokens;
-                        *got = Some((tokens, server));
+                        *got = Some(call(fetch.op(&limit, u64::from(*cost), now)));
                     }
                 }
                 Event::End(process) => match trips[process].take() {
-                    Some(Trip::Fetch { fetch, got: Some((0, _)), .. }) => lease_key.give_up(&fetch, false),
-                    Some(Trip::Fetch { fetch, cost, sent, got: Some((tokens, level)) }) => {
-                        let rest = tokens as u32 - cost;
-                        lease_key.put(&fetch, rest, full(full_at(level)), false, sent, now);
+                    Some(Trip::Fetch { fetch, cost, sent, got: Some(got) }) if got.is_accepted() => {
+                        let level = Level::new(&limit, &got, sent);
+                        lease_key.put(&fetch, got.taken as u32 - cost, level, is_scarce(&limit, &got), sent, now);
                     }
-                    Some(Trip::Refund { level }) => {
-                        lease_key.note_refund(CAPACITY - level, &full(full_at(level)));
+                    Some(Trip::Fetch { fetch, got: Some(_), .. }) => lease_key.give_up(&fetch, false, true),
+                    Some(Trip::Refund(decision)) => {
+                        lease_key.note_refund(&Level::new(&limit, &decision, now));
                     }
                     undecided => trips[process] = undecided,
                 },
-                Event::Refund(process, tokens) if trips[process].is_none() => {
-                    if lease_key.give_back(tokens, None, now, missing).is_none() {
-                        server = (server + tokens).min(CAPACITY);
-                        trips[process] = Some(Trip::Refund { level: server });
+                Event::Fail(process) => {
+                    if let Some(Trip::Fetch { fetch, .. }) = trips[process].take() {
+                        lease_key.give_up(&fetch, false, false);
                     }
                 }
+                Event::Refund(process, tokens) if trips[process].is_none() => {
+                    let missing = |level: &Level| missing(&limit, &level.at(&limit, now));
+                    let put = lease_key.give_back(tokens, None, now, missing).map_or(0, |(_, put)| put);
+                    if put < tokens {
+                        trips[process] = Some(Trip::Refund(call(Op::Refund { cost: tokens - put, expiry: None })));
+                    }
+                }
+                Event::RefundElsewhere(cost) => _ = call(Op::Refund { cost, expiry: None }),
                 Event::Wait(ms) => now += ms * 1_000_000,
                 Event::Begin(..) | Event::Refund(..) => {}
             }
             let held = lease_key.words().map(|(_, _, word)| Lease::from_word(word).tokens).sum::<u32>();
             prop_assert!(held <= max);
-            if !trips.iter().flatten().any(|trip| matches!(trip, Trip::Refund { .. })) {
-                prop_assert!(server + u64::from(held) <= CAPACITY, "{server} and {held}");
-            }
+            let charged = missing(&limit, &apply(&limit, &server, now, Op::Peek { cost: 0 }).0);
+            prop_assert!(u64::from(held) <= charged, "{held} held of {charged}");
         }
     }
 }

@@ -5,16 +5,17 @@
 //! +---------+-----------------+------+---+-------+-------+----------+
 //! | tag     | valid until, µs | fetch| F | doubl.| limit | tokens   |
 //! +---------+-----------------+------+---+-------+-------+----------+
-//! | tag     | fetch, 32 bits  | bucket full or window ends at (62)  |  ns of this host's clock
-//! | tag     | fetch, 32 bits  | window ends at (62)                 |  ns of the server's clock
-//! | tag     | fetch, 32 bits  | hits in the window (62)             |
+//! | tag     | fetch | part 1  | bucket full or window ends at (62)  |  ns of this host's clock
+//! | tag     | fetch | part 2  | window ends at (62)                 |  ns of the server's clock
+//! | tag     | fetch | counted | hits in the window (62)             |
 //! +---------+-----------------+-------------------------------------+
 //! ```
 //!
 //! F: a process is asking for the next batch, since the time in "valid until". Only one does, so a host holds and awaits no more than one
 //! batch; the others ask the server for their own call alone. Each fetch has the next number. A process that was so slow
 //! that another one asked in its place finds another number, and its batch is lost. "doubl." counts the doublings of a batch, "limit" tells limits
-//! apart: two sets of numbers are taken for one with odds of 1 in 512.
+//! apart: two sets of numbers are taken for one with odds of 1 in 512. Parts 1 and 2 are the name of the state on the server, "counted" is how
+//! much of it the server knows this host to hold; each has 14 bits.
 
 use crate::limit::SECOND;
 use crate::mapped::fields::fields;
@@ -29,6 +30,10 @@ const _: () = assert!(MAX_LEASE < 1 << TOKEN_BITS);
 pub(super) const LIMIT_BITS: u32 = 9;
 const DOUBLINGS_BITS: u32 = 4;
 pub(super) const FETCH_BITS: u32 = 18;
+/// The bits of a note's second number.
+pub(super) const PART_BITS: u32 = 14;
+/// The bits of the name of a state.
+pub(super) const NAME_BITS: u32 = 2 * PART_BITS;
 /// In place of doublings: less than a quarter of the bucket is left, and the next batch is one token.
 pub(super) const SCARCE: u32 = (1 << DOUBLINGS_BITS) - 1;
 /// Times in a word count in 2^10 ns.
@@ -56,7 +61,8 @@ fields! {
     /// A part of the [`Level`](super::Level) on the server, as the processes know it that have asked for the lease.
     pub(super) struct Note: u128 {
         pub(super) value: u64 = 62,
-        pub(super) fetch: u32 = 32,
+        pub(super) part: u32 = PART_BITS,
+        pub(super) fetch: u32 = FETCH_BITS,
         pub(super) tag: u64 = TAG_BITS,
     }
 }
@@ -72,20 +78,15 @@ impl Lease {
         self.is_fetching && now >> UNIT_BITS <= self.valid_until + (longest >> UNIT_BITS)
     }
 
-    /// Whether the bucket is so busy that batches bring more than the token of the call, and not scarce.
-    pub(super) const fn is_busy(&self) -> bool {
-        self.doublings != 0 && self.doublings != SCARCE
-    }
-
     /// The number of the next fetch.
     pub(super) const fn next_fetch(&self) -> u32 {
         (self.fetch + 1) & ((1 << FETCH_BITS) - 1)
     }
 
     /// What a note says. None if it is of another fetch.
-    pub(super) fn noted_in(&self, word: u128) -> Option<u64> {
-        let Note { value, fetch, tag } = Note::from_word(word);
-        (tag == self.tag && fetch == self.fetch).then_some(value)
+    pub(super) fn noted_in(&self, word: u128) -> Option<(u64, u32)> {
+        let Note { value, part, fetch, tag } = Note::from_word(word);
+        (tag == self.tag && fetch == self.fetch).then_some((value, part))
     }
 
     /// How often the next batch has doubled.
@@ -110,8 +111,8 @@ mod tests {
     fn note_is_of_one_fetch_of_one_bucket() {
         let lease = Lease { tag: (1 << 34) - 2, fetch: (1 << 18) - 2, ..Lease::default() };
         for value in [0, 1, 5_000_000_000, (1 << 62) - 2] {
-            let word = Note { value, fetch: lease.fetch, tag: lease.tag }.to_word();
-            assert_eq!(lease.noted_in(word), Some(value));
+            let word = Note { value, part: 9_999, fetch: lease.fetch, tag: lease.tag }.to_word();
+            assert_eq!(lease.noted_in(word), Some((value, 9_999)));
             for fetch in [0, lease.fetch - 1, lease.fetch + 1, 1] {
                 assert_eq!(Lease { fetch, ..lease }.noted_in(word), None);
             }
@@ -162,11 +163,5 @@ mod tests {
         }
         assert_eq!(next(3, 5, idle_from), 0, "idle for long");
         assert_eq!(next(SCARCE, 0, FIRST - 1), 0);
-    }
-
-    #[test]
-    fn bucket_is_busy_if_its_batch_brings_more_than_the_token_of_a_call() {
-        let is_busy = |doublings| Lease { doublings, ..Lease::default() }.is_busy();
-        assert_eq!([0, 1, TOKEN_BITS, SCARCE].map(is_busy), [false, true, true, false]);
     }
 }

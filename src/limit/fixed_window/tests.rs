@@ -94,6 +94,7 @@ impl Count {
             Op::Settle { cost, expiry } => (self.open.is_some() && expiry == end, before + cost),
             Op::Reset => (true, 0),
             Op::Start { .. } | Op::Block { .. } => (false, before),
+            Op::Lease { .. } | Op::GiveBack { .. } => (false, before),
         };
         let retry_at = match is_accepted {
             true => now,

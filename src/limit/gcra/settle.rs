@@ -10,7 +10,10 @@ use crate::limit::span::{GRAIN, Span};
 use crate::limit::state::State;
 
 #[inline(never)]
-pub(super) fn refund(bucket: &Bucket<'_>, cost: u64, expiry: Option<u64>) -> (Decision, State) {
+pub(super) fn refund(
+    bucket: &Bucket<'_>,
+    (cost, expiry, held): (u64, Option<u64>, u64),
+) -> (Decision, State) {
     let cost = bucket.limit.cost_in_time(cost);
     let still_missing = expiry.map(|time| Span::from_ns(time.saturating_sub(bucket.now)));
     if still_missing == Some(Span::default()) {
@@ -22,6 +25,11 @@ pub(super) fn refund(bucket: &Bucket<'_>, cost: u64, expiry: Option<u64>) -> (De
         Some(missing) if missing < cost => (missing, Span::from_ns(1)),
         _ => (cost, Span::default()),
     };
+    let used = bucket.limit.sub(bucket.full_at, bucket.limit.add(floor, Span::from_ns(held)));
+    if held > 0 && used == Span::default() {
+        return (bucket.accept(), bucket.state);
+    }
+    let back = if held > 0 { back.min(used) } else { back };
     let full_at = if bucket.limit.add(floor, back) >= bucket.full_at {
         floor
     } else {

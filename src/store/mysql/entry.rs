@@ -79,14 +79,6 @@ impl<'a> RowEntry<'a> {
         row::needed_schema(self.request.limit, *self.request.op)
     }
 
-    /// The schema of this row in a table that is read by a schema, which other rows may need: a bucket uses the first six columns.
-    pub fn schema_in(&self, read_by: Schema) -> Schema {
-        match self.needed_schema() {
-            Some(Schema::Hits) => Schema::Hits,
-            _ => read_by.min(Schema::Full),
-        }
-    }
-
     /// The parameters of [`Statement::Update`].
     pub fn update_values(&self, new: Columns, old: &Columns) -> Vec<Value> {
         new.into_iter().chain([self.identifier()]).chain(old.iter().cloned()).collect()

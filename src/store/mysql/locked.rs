@@ -79,7 +79,7 @@ fn decide_locked(
     deadline: Moment,
 ) -> Result<(Option<Swap>, Ending), Failure> {
     let lost = Ok((Some(Swap::Lost), Ending::Rollback));
-    let schema = entry.schema_in(link.schema());
+    let schema = entry.needed_schema().unwrap_or(link.schema());
     if schema == Schema::Legacy {
         return Ok((None, Ending::Rollback));
     }

@@ -80,21 +80,16 @@ fn read_once(entries: &[RowEntry<'_>], budget: &mut Budget) -> Result<Vec<Found<
     found.collect::<Option<_>>().ok_or_else(|| database.unreadable())
 }
 
-/// The state of an entry in the columns that were read by this schema: the one of all entries that needs most columns. None if they
-/// cannot be parsed.
+/// The state of an entry in the columns that were read by this schema. None if they cannot be parsed.
 fn find_state(
     entry: &RowEntry<'_>,
-    mut columns: Option<Columns>,
-    read_by: Schema,
+    columns: Option<Columns>,
+    schema: Schema,
     clock: Reading,
 ) -> Option<Found<RowVersion>> {
-    let schema = entry.schema_in(read_by);
     entry.has_row.set(columns.is_some());
-    let state = match &mut columns {
-        Some(columns) => {
-            columns.truncate(schema.columns().len());
-            row::decode(schema, entry.request.limit, columns)?
-        }
+    let state = match &columns {
+        Some(columns) => row::decode(schema, entry.request.limit, columns)?,
         None => StoredState::FULL,
     };
     let now = entry.request.frozen().unwrap_or(clock.time);
@@ -155,13 +150,10 @@ fn read_by(
     deadline: Moment,
 ) -> Result<Vec<Row>, Failure> {
     let identifiers: Vec<Value> = entries.iter().map(RowEntry::identifier).collect();
-    let changing = entries.iter().filter(|it| !matches!(it.request.op, Op::Peek { .. }));
-    let schemas = changing.map(|entry| entry.schema_in(schema));
-    let mut follow: Vec<Statement> =
-        schemas.flat_map(|schema| [Statement::Update(schema), Statement::Insert(schema)]).collect();
-    follow.sort();
-    follow.dedup();
-    link.read(Statement::Read(schema, entries.len()), &follow, table, &identifiers, deadline)
+    let is_peek = entries.iter().all(|it| matches!(it.request.op, Op::Peek { .. }));
+    let change = [Statement::Update(schema), Statement::Insert(schema)];
+    let follow = if is_peek { &[][..] } else { &change };
+    link.read(Statement::Read(schema, entries.len()), follow, table, &identifiers, deadline)
 }
 
 /// Reads again while the table is being altered.

@@ -8,9 +8,9 @@
 //! | `due` | when the state expires, in nanoseconds; without the fraction of a filling or reserved bucket |
 //! | `part` | the fraction of a nanosecond, a window's hits, the reach of an emptied bucket, or how long a block was asked for, in seconds |
 //! | `more` | how far a reservation reaches ahead, the debt of an overdrawn bucket, when a bucket was emptied, in nanoseconds, or the number of a window after a block |
-//! | `hits` | of a sliding window: the record of its state (`store/record.rs`); `kind`, `part` and `more` are `NULL` then |
+//! | `hits` | of a sliding window: the record of its state (`store/record.rs`); `kind`, `part` and `more` are `NULL` then. Of others: what hosts hold of it, as in a record |
 //!
-//! The columns from `kind` to `more` are valid while `seen` equals `microtime`. If it does not, the published class has
+//! The columns from `kind` on are valid while `seen` equals `microtime`. If it does not, the published class has
 //! written to the row since, and `microtime` alone is the state.
 
 use super::statements::Schema;
@@ -24,26 +24,28 @@ pub type Columns = Vec<Value>;
 
 /// Encodes `state` as the columns of `schema`. Also returns their `microtime`.
 pub fn encode(schema: Schema, limit: &Limit, state: &StoredState) -> (Columns, f64) {
-    let microtime = match schema {
-        Schema::Hits => seconds_rounded_up(state.expires_at() as i64),
-        Schema::Full | Schema::Legacy => empty_at(limit, state.word()),
+    let microtime = match limit {
+        Limit::SlidingWindow(_) => seconds_rounded_up(state.expires_at() as i64),
+        _ => empty_at(limit, state.word()),
     };
-    (columns(schema, state, microtime), microtime)
+    (columns(schema, limit, state, microtime), microtime)
 }
 
 /// Encodes `state` as the columns of `schema`, with this `microtime`.
-pub fn columns(schema: Schema, state: &StoredState, microtime: f64) -> Columns {
+pub fn columns(schema: Schema, limit: &Limit, state: &StoredState, microtime: f64) -> Columns {
     let microtime = Value::Double(microtime);
-    match schema {
-        Schema::Legacy => vec![microtime],
-        Schema::Full => {
-            let numbers = numbers(state.word()).map(Value::Int);
-            [microtime.clone(), microtime].into_iter().chain(numbers).collect()
-        }
-        Schema::Hits => {
+    match (schema, limit) {
+        (Schema::Legacy, _) => vec![microtime],
+        (Schema::Full, Limit::SlidingWindow(_)) => {
             let due = Value::Int(state.expires_at() as i64);
             let record = Value::Bytes(record::encode(state));
             vec![microtime.clone(), microtime, Value::NULL, due, Value::NULL, Value::NULL, record]
+        }
+        (Schema::Full, _) => {
+            let numbers = numbers(state.word()).map(Value::Int);
+            let leased = state.leased().map(|it| Value::Bytes(record::encode_leased(it)));
+            let last = leased.unwrap_or(Value::NULL);
+            [microtime.clone(), microtime].into_iter().chain(numbers).chain([last]).collect()
         }
     }
 }
@@ -70,30 +72,41 @@ pub fn needed_schema(limit: &Limit, op: Op) -> Option<Schema> {
     match (limit, op) {
         (
             Limit::TokenBucket(_),
-            Op::Check | Op::Reserve { .. } | Op::Settle { .. } | Op::Block { .. },
+            Op::Check
+            | Op::Reserve { .. }
+            | Op::Settle { .. }
+            | Op::Block { .. }
+            | Op::Lease { .. }
+            | Op::GiveBack { .. },
         ) => Some(Schema::Full),
         (Limit::TokenBucket(_), _) => None,
-        (Limit::FixedWindow(_) | Limit::CalendarWindow(_), _) => Some(Schema::Full),
-        (Limit::SlidingWindow(_), _) => Some(Schema::Hits),
+        _ => Some(Schema::Full),
     }
 }
 
 /// Decodes the columns of `schema`. None if they are not a state.
 pub fn decode(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<StoredState> {
-    match (schema, columns) {
-        (Schema::Hits, [.., Value::Bytes(record)]) if record.is_empty() => Some(StoredState::FULL),
-        (Schema::Hits, [.., Value::Bytes(record)]) => record::try_decode(record),
-        (Schema::Hits, [.., Value::NULL]) => Some(StoredState::FULL),
-        (Schema::Hits, _) => None,
-        (Schema::Full | Schema::Legacy, _) => {
-            decode_word(schema, limit, columns).map(StoredState::Word)
+    match (limit, columns) {
+        (Limit::SlidingWindow(_), [.., Value::Bytes(record)]) if record.is_empty() => {
+            Some(StoredState::FULL)
         }
+        (Limit::SlidingWindow(_), [.., Value::Bytes(record)]) => record::try_decode(record),
+        (Limit::SlidingWindow(_), [.., Value::NULL]) => Some(StoredState::FULL),
+        (Limit::SlidingWindow(_), _) => None,
+        (_, [microtime, seen, .., Value::Bytes(leased)])
+            if schema == Schema::Full && seconds(seen)? == seconds(microtime)? =>
+        {
+            let (state, leased) =
+                (decode_word(schema, limit, columns)?, record::decode_leased(leased));
+            Some(leased.map_or(state.into(), |leased| StoredState::Leased(state, leased)))
+        }
+        _ => decode_word(schema, limit, columns).map(StoredState::Word),
     }
 }
 
 fn decode_word(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<State> {
     let microtime = seconds(columns.first()?)?;
-    let [_, seen, kind, due, part, more] = columns else {
+    let [_, seen, kind, due, part, more, _] = columns else {
         return (schema == Schema::Legacy).then(|| from_empty_at(limit, microtime));
     };
     // The published class has no windows, so the state of a window is always current.
@@ -197,7 +210,7 @@ pub fn whole(value: &Value) -> Option<Option<i64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{FixedWindow, Hits, SECOND, SlidingWindow, TokenBucket};
+    use crate::limit::{FixedWindow, Hits, Leased, SECOND, SlidingWindow, TokenBucket};
     use proptest::prelude::*;
 
     fn bucket() -> Limit {
@@ -219,10 +232,12 @@ mod tests {
                 (window, State::Blocked { until: time, asked: part, number: u16::from(ahead) }),
                 (bucket(), State::blocked(time, time - time.min(debt))),
             ] {
-                let state = state.into();
-                let (columns, microtime) = encode(Schema::Full, &limit, &state);
-                prop_assert_eq!(decode(Schema::Full, &limit, &columns), Some(state.clone()));
-                prop_assert_eq!(super::columns(Schema::Full, &state, microtime), columns);
+                let leased = Leased { name: part + 1, held: debt };
+                for state in [StoredState::Word(state), StoredState::Leased(state, leased)] {
+                    let (columns, microtime) = encode(Schema::Full, &limit, &state);
+                    prop_assert_eq!(decode(Schema::Full, &limit, &columns), Some(state.clone()));
+                    prop_assert_eq!(super::columns(Schema::Full, &limit, &state, microtime), columns);
+                }
             }
         }
 
@@ -230,9 +245,9 @@ mod tests {
         fn hits_are_kept_exactly(times in prop::collection::vec(0u64..4_000_000_000 * SECOND, 1..9)) {
             let limit = Limit::from(SlidingWindow::new(9, 60.0).unwrap());
             for state in [StoredState::Hits(Hits::new(times.clone())), State::blocked(times[0], 0).into()] {
-                let (columns, microtime) = encode(Schema::Hits, &limit, &state);
-                prop_assert_eq!(decode(Schema::Hits, &limit, &columns), Some(state.clone()));
-                prop_assert_eq!(super::columns(Schema::Hits, &state, microtime), columns);
+                let (columns, microtime) = encode(Schema::Full, &limit, &state);
+                prop_assert_eq!(decode(Schema::Full, &limit, &columns), Some(state.clone()));
+                prop_assert_eq!(super::columns(Schema::Full, &limit, &state, microtime), columns);
             }
         }
 
@@ -253,7 +268,7 @@ mod tests {
             for seen in [microtime, 5.0] {
                 let columns = [
                     Value::Double(microtime), Value::Double(seen), Value::Int(kind % 6), Value::Int(due),
-                    Value::Int(part), Value::Int(more),
+                    Value::Int(part), Value::Int(more), Value::Bytes(vec![part as u8; 12]),
                 ];
                 let state = decode(Schema::Full, &bucket(), &columns).unwrap();
                 crate::limit::apply(&bucket(), &state, SECOND, crate::limit::Op::Check);
@@ -265,7 +280,7 @@ mod tests {
     fn row_of_the_published_class_says_when_the_bucket_was_empty() {
         let full_at = State::Filling { full_at: Span { ns: 1_003_333_333_333, part: 1 } }.into();
         let written = |microtime| {
-            let mut columns = columns(Schema::Full, &StoredState::FULL, 1.0);
+            let mut columns = columns(Schema::Full, &bucket(), &StoredState::FULL, 1.0);
             columns[0] = microtime;
             decode(Schema::Full, &bucket(), &columns)
         };

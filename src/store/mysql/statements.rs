@@ -44,10 +44,8 @@ const CLOCK: &str = "CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) * 1000
 pub enum Schema {
     /// The column of the published PDO class.
     Legacy,
-    /// The columns of a bucket and of a window.
+    /// All columns, as `prepare()` creates them.
     Full,
-    /// All columns, as `prepare()` creates them: a sliding window needs the last.
-    Hits,
 }
 
 impl Schema {
@@ -56,8 +54,7 @@ impl Schema {
         const ALL: &[&str] = &["microtime", "seen", "kind", "due", "part", "more", "hits"];
         let count = match self {
             Self::Legacy => 1,
-            Self::Full => 6,
-            Self::Hits => 7,
+            Self::Full => 7,
         };
         ALL.split_at(count).0
     }

@@ -30,7 +30,8 @@ impl SwapEntry for RowEntry<'_> {
             // Such a row does not hold the whole state.
             return None;
         }
-        let columns = row::columns(schema, &handoff.state, f64::from_bits(handoff.version));
+        let (limit, microtime) = (self.request.limit, f64::from_bits(handoff.version));
+        let columns = row::columns(schema, limit, &handoff.state, microtime);
         Some(RowVersion { schema, columns: Some(columns) })
     }
 

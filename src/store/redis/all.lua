@@ -20,8 +20,8 @@ local function decide_on(i, stored, instead)
     local accepted, value, s = take(opcode, stored, numbers, 1)
     if accepted then return accepted, value, s, true end
   end
-  local decide = is_block(stored) and decide_block or algorithms[algorithm]
-  return decide(opcode, stored, numbers, extra)
+  if is_block(stored) then return decide_block(opcode, stored, extra) end
+  return decide_leased(algorithms[algorithm], opcode, stored, numbers, extra)
 end
 
 local is_accepted = true

@@ -10,10 +10,12 @@
 --
 -- Parts of a nanosecond have names with _p.
 --
+-- held     the time that tokens of hosts take to come back, which no refund gives back; or nothing
+--
 -- Returns "1" or "0", and if the value changes, the new one and the second in which it expires; an empty one
--- for a bucket to forget.
+-- for a bucket to forget. For U also the time of what exceeds the least.
 
-local function bucket(op, stored, numbers, extra)
+local function bucket(op, stored, numbers, extra, held)
   local cost_s, cost_n, cost_p, full_s, full_n, full_p, parts = struct.unpack('>I5I4I4I5I4I4I4', numbers)
 
   -- A bucket that is empty now is full at this time. No bucket without debts is full later.
@@ -271,7 +273,8 @@ local function bucket(op, stored, numbers, extra)
     local taken, at = take_up_to(most, full_at, furthest)
     if taken < least or leave > 0 and less(furthest, at) then return unchanged('0') end
     if taken == 0 then return unchanged('1') end
-    return taken_until(at)
+    local accepted, value, s = taken_until(at)
+    return accepted, value, s, ceil(select(2, take_up_to(taken - least, {0, 0, 0})))
   end
 
   if op == 'T' or op == 'R' or op == 'C' then
@@ -300,6 +303,11 @@ local function bucket(op, stored, numbers, extra)
       local missing = sub({s, n, 0}, now)
       if not less({0, 0, 0}, missing) then return unchanged('0') end
       if less(missing, cost) then back, kept_back = missing, {0, 1, 0} end
+    end
+    if held and less({0, 0, 0}, held) then
+      local used = sub(full_at, add(now, held))
+      if not less({0, 0, 0}, used) then return unchanged('1') end
+      back = min(back, used)
     end
     if kind == 'M' then
       local whole = {back[1], back[2], 0}

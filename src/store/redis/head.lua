@@ -10,7 +10,8 @@
 -- ARGV[3]  one.lua, all.lua and permits.lua describe the others
 --
 -- Opcodes  T take, U take up to, R reserve, C check, F refund, E settle (what exceeds an estimate), S start, X reset,
---          B block, P peek, N accepted and D denied, whatever the state of the algorithm
+--          B block, L lease, G give back,
+--          P peek, N accepted and D denied, whatever the state of the algorithm
 --
 -- A Lua number has 53 bits, so times are split into seconds (..._s) and nanoseconds (..._n).
 

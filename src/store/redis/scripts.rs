@@ -6,7 +6,7 @@
 //! A reply has the server's time and the state before the call. From these the caller makes the same decision with
 //! [`apply`](crate::limit::apply), to have all its numbers; if the two disagree the call fails.
 
-use crate::limit::{Limit, MAX_NOW, Op, SECOND, Span, StoredState, TokenBucket};
+use crate::limit::{self, Leased, Limit, MAX_NOW, Op, SECOND, Span, StoredState, TokenBucket};
 use crate::net::mark;
 use crate::store::record;
 use crate::store::request::JointRequest;
@@ -43,15 +43,16 @@ macro_rules! script {
 }
 
 static BUCKET: Lazy<ScriptSource> = script!(
-    "head.lua", "key.lua", "store.lua", "take.lua", "take_one.lua", "values.lua", "bucket.lua";
+    "head.lua", "key.lua", "store.lua", "take.lua", "take_one.lua", "values.lua", "leased.lua",
+    "bucket.lua";
     one = bucket
 );
 static WINDOW: Lazy<ScriptSource> = script!(
-    "head.lua", "key.lua", "store.lua", "values.lua", "window.lua";
+    "head.lua", "key.lua", "store.lua", "values.lua", "leased.lua", "window.lua";
     one = window
 );
 static SLIDING: Lazy<ScriptSource> = script!(
-    "head.lua", "key.lua", "store.lua", "values.lua", "sliding.lua";
+    "head.lua", "key.lua", "store.lua", "values.lua", "leased.lua", "sliding.lua";
     one = sliding
 );
 /// The script that takes from several keys or from none.
@@ -60,6 +61,7 @@ pub static ALL: Lazy<ScriptSource> = script!(
     "store.lua",
     "take.lua",
     "values.lua",
+    "leased.lua",
     "bucket.lua",
     "window.lua",
     "sliding.lua",
@@ -146,6 +148,16 @@ fn operation(limit: &Limit, op: Op) -> Operation {
             let (_, numbers, _) = operation(limit, Op::Reset);
             (b'B', numbers, Some(time(duration)))
         }
+        (_, Op::Lease { most, least, known, fresh, spent }) => {
+            let up_to = Op::TakeUpTo { most, least, leave: 0 };
+            let (opcode, numbers, up_to) = operation(limit, up_to);
+            let opcode = if opcode == b'U' { b'L' } else { opcode };
+            (opcode, numbers, up_to.map(|it| [held(limit, [known, fresh], spent), it].concat()))
+        }
+        (_, Op::GiveBack { cost, known }) => {
+            let (_, numbers, _) = operation(limit, Op::Refund { cost, expiry: None });
+            (b'G', numbers, Some(held(limit, [known, 0], cost)))
+        }
         (Limit::TokenBucket(bucket), _) => bucket_operation(bucket, op),
         _ => {
             let (opcode, mut numbers, extra) =
@@ -156,6 +168,12 @@ fn operation(limit: &Limit, op: Op) -> Operation {
             (opcode, numbers, extra)
         }
     }
+}
+
+/// What leased.lua reads first.
+fn held(limit: &Limit, [known, fresh]: [u32; 2], spent: u64) -> Vec<u8> {
+    let held = Leased { name: fresh, held: limit::held(limit, spent) };
+    [known.to_be_bytes().to_vec(), record::encode_leased(held)].concat()
 }
 
 fn bucket_operation(bucket: &TokenBucket, op: Op) -> Operation {
@@ -174,7 +192,8 @@ fn bucket_operation(bucket: &TokenBucket, op: Op) -> Operation {
         Op::Settle { cost, .. } => (b'E', cost.min(2 * capacity), None),
         Op::Start { missing } => (b'S', 0, Some(span(missing))),
         Op::Peek { .. } => (b'P', 0, None),
-        Op::Reset | Op::Block { .. } => (b'X', 0, None),
+        // Lease and GiveBack became others in `operation`.
+        Op::Reset | Op::Block { .. } | Op::Lease { .. } | Op::GiveBack { .. } => (b'X', 0, None),
     };
     let mut numbers = Vec::with_capacity(30);
     record::put_span(&mut numbers, bucket.cost_in_time(cost));
@@ -211,7 +230,8 @@ fn window_operation(limit: u64, interval: u64, op: Op) -> Operation {
         Op::Settle { cost, expiry } => (b'E', cost.min(u32::MAX.into()), Some(time(expiry))),
         Op::Start { .. } => (b'D', 0, None),
         Op::Peek { .. } => (b'P', 0, None),
-        Op::Reset | Op::Block { .. } => (b'X', 0, None),
+        // Lease and GiveBack became others in `operation`.
+        Op::Reset | Op::Block { .. } | Op::Lease { .. } | Op::GiveBack { .. } => (b'X', 0, None),
     };
     let mut numbers = tokens(&[cost, limit]);
     record::put_time(&mut numbers, interval);

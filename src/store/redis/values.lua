@@ -36,7 +36,8 @@ local function decide_block(op, stored, extra)
     local number = 1
     if stored and #stored == 16 and is_time(struct.unpack('>I5I4', stored)) then
       number = struct.unpack('>I3', stored, 14)
-    elseif stored and #stored == 12 then
+    -- The latter is one of which hosts hold hits (leased.lua).
+    elseif stored and (#stored == 12 or #stored == 24) then
       local last_s, last_n = struct.unpack('>I5I4', stored)
       if is_time(last_s, last_n) then number = math.floor((last_n + 1) / 1000) % 1000 % 999 + 1 end
     end

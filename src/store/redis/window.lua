@@ -5,9 +5,11 @@
 -- extra    for U the least cost and what must be left (4 each), for E and F when the window expires that the hits were taken from:
 --          seconds (5), nanoseconds (4), or for F nothing
 --
--- Returns "1" or "0", and if the value changes, the new one and the second in which it expires.
+-- held     the hits of hosts, which no refund gives back: {thousand millions, the rest}; or nothing
+--
+-- Returns "1" or "0", and if the value changes, the new one and the second in which it expires. For U also what exceeds the least.
 
-local function window(op, stored, numbers, extra)
+local function window(op, stored, numbers, extra, held)
   local cost, limit, interval_s, interval_n = struct.unpack('>I4I4I5I4', numbers)
 
   -- The last moment of a window that opens now. No open window ends later.
@@ -97,14 +99,20 @@ local function window(op, stored, numbers, extra)
     return accepted, struct.pack('>I5I4I3', ends_s, ends_n, count), ends_s
   end
 
+  local more
   if op == 'U' then
     local least, leave = struct.unpack('>I4I4', extra)
     cost = math.max(math.min(cost, limit - hits - leave), least)
+    more = {0, cost - least}
     local needed = cost + leave
     op = needed > 0 and hits + needed > limit and 'D' or cost > 0 and 'T' or 'N'
   end
 
-  if op == 'T' and hits + cost <= limit then return with_hits('1', hits + cost) end
+  if op == 'T' and hits + cost <= limit then
+    local accepted, value, s = with_hits('1', hits + cost)
+    return accepted, value, s, more
+  end
+  if op == 'F' and held then cost = math.min(cost, math.max(hits - held[1] * 1e9 - held[2], 0)) end
 
   if settles and extra then
     local s, n = struct.unpack('>I5I4', extra)

@@ -25,13 +25,27 @@ fn bucket_whose_lease_was_ended_begins_anew() {
 }
 
 #[test]
-fn process_need_not_wait_for_a_batch_that_a_refund_has_made_too_many() {
+fn what_was_handed_out_is_told_until_the_server_knows_it() {
+    for (is_denied, spent) in [(true, 3), (false, 0)] {
+        let set = set();
+        let key = lease_of_four(&set, false);
+        assert!(matches!(key.take(3, T + 1, LONGEST), Step::Taken(_)));
+        let fetched = fetch(key.take(1, T + 2, LONGEST));
+        assert_eq!(fetched.spent, 3);
+        key.give_up(&fetched, false, is_denied);
+        assert_eq!(fetch(key.take(1, T + 3, LONGEST)).spent, spent);
+    }
+}
+
+#[test]
+fn lease_that_has_ended_gives_back_with_the_next_batch_what_it_got() {
     let set = set();
-    let key = lease_of_four(&set, true);
-    assert!(matches!(key.take(1, T + 2, LONGEST), Step::Await(_)));
-    key.note_refund(3, &full(T + 30));
-    let fetched = fetch(key.take(1, T + 2, LONGEST));
-    assert_eq!(fetched.level, Some(full(T + 30)));
+    let key = lease_of_four(&set, false);
+    assert!(matches!(key.take(2, T + 1, LONGEST), Step::Taken(_)));
+    let later = T + LIFETIME + SECOND / 2;
+    assert_eq!(key.give_back(5, None, later, |_| 9).map(|(_, put)| put), Some(2));
+    let fetched = fetch(key.take(1, later, LONGEST));
+    assert_eq!((fetched.left_over, fetched.spent), (3, 0));
 }
 
 #[test]

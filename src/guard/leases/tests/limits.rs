@@ -13,24 +13,32 @@ fn full_at(tokens: u64) -> u64 {
 
 #[test]
 fn batch_is_at_most_a_quarter_of_the_bucket_and_leaves_a_quarter() {
-    let up_to = |most| Op::TakeUpTo { most, least: 1, leave: 0 };
-    for (batch, full_at, op) in [
-        (8, Some(T), up_to(8)),
-        (64, Some(T), up_to(25)),
-        (64, Some(full_at(60)), up_to(25)),
-        (64, Some(full_at(30)), up_to(5)),
-        (64, Some(full_at(26)), Op::Take { cost: 1 }),
-        (64, Some(full_at(10)), Op::Take { cost: 1 }),
-        (8, None, Op::Take { cost: 1 }),
+    for (batch, full_at, up_to) in [
+        (8, Some(T), Some(8)),
+        (64, Some(T), Some(25)),
+        (64, Some(full_at(60)), Some(25)),
+        (64, Some(full_at(30)), Some(5)),
+        (64, Some(full_at(26)), None),
+        (64, Some(full_at(10)), None),
+        (8, None, None),
     ] {
-        let fetch = Fetch { number: 1, batch, left_over: 0, level: full_at.map(full) };
+        let fetch = Fetch { number: 1, batch, left_over: 0, spent: 0, level: full_at.map(full) };
         // A moment later, so that all of the tokens are there.
-        assert_eq!(fetch.op(&limit(), 1, T + 1), op);
+        match fetch.op(&limit(), 1, T + 1) {
+            Op::Lease { most, least: 1, known: 0, fresh: 1.., spent: 0 } => {
+                assert_eq!(up_to, Some(most));
+            }
+            op => assert_eq!((op, up_to), (Op::Take { cost: 1 }, None)),
+        }
     }
-    let fetch = Fetch { number: 1, batch: 8, left_over: 0, level: Some(full(T)) };
+    let fetch = Fetch { number: 1, batch: 8, left_over: 0, spent: 3, level: Some(full(T)) };
     for cost in [8, 9] {
         assert_eq!(fetch.op(&limit(), cost, T), Op::Take { cost }, "the call needs as many itself");
     }
+    // The server still counts tokens as held, so it is told.
+    let fetch = Fetch { level: Some(counted(full(T), 4)), ..fetch };
+    let told = fetch.op(&limit(), 9, T);
+    assert!(matches!(told, Op::Lease { most: 9, least: 9, known: 5, spent: 3, .. }), "{told:?}");
 }
 
 #[test]

@@ -13,7 +13,9 @@ fn window() -> Limit {
 
 /// The level of a window that ends at this time of this host's clock, with so many hits.
 const fn ending(expires_at: u64, hits: u64) -> Level {
-    Level { expires_at, window: AHEAD + expires_at, hits }
+    // Each window has a name of its own.
+    let name = (expires_at >> 26) as u32;
+    Level { expires_at, window: AHEAD + expires_at, hits, name, counted: 0 }
 }
 
 /// A lease of a window that ends at `end`, which holds seven hits of a batch of eight.
@@ -37,13 +39,13 @@ fn hits_are_handed_out_until_their_window_ends() {
     let key = seven_hits(&set, end);
     assert_eq!(
         key.take(1, end - (2 << UNIT_BITS), LONGEST),
-        Step::Taken(Taken { level: ending(end, 20), rest: 6 })
+        Step::Taken(Taken { level: counted(ending(end, 20), 7), rest: 6 })
     );
     assert_eq!(key.available(end), None);
     assert_eq!(key.give_back(1, None, end, |_| 100), None);
     let fetched = fetch(key.take(1, end, LONGEST));
-    assert_eq!(fetched.level, Some(ending(end, 20)));
-    assert_eq!(fetched.return_left_over(&window(), end), None, "their window has ended");
+    assert_eq!(fetched.level, Some(counted(ending(end, 20), 7)));
+    assert_eq!(fetched.return_left_over(end), None, "their window has ended");
 }
 
 #[test]
@@ -63,14 +65,11 @@ fn hits_of_a_long_window_that_no_call_has_used_go_back_to_it() {
     let key = seven_hits(&set, end);
     let later = T + LIFETIME + SECOND;
     let fetched = fetch(key.take(1, later, LONGEST));
-    let op = Op::Refund { cost: 7, expiry: Some(AHEAD + end) };
-    assert_eq!(fetched.return_left_over(&window(), later), Some(op));
-    assert_eq!(Fetch { left_over: 0, ..fetched }.return_left_over(&window(), later), None);
-    let unknown = Fetch { level: None, left_over: 7, number: 1, batch: 1 };
-    assert_eq!(unknown.return_left_over(&window(), later), None);
-    let of_bucket = Op::Refund { cost: 7, expiry: None };
-    let bucket = crate::guard::tests::limit();
-    assert_eq!(unknown.return_left_over(&bucket, later), Some(of_bucket));
+    let op = Op::GiveBack { cost: 7, known: ending(end, 20).name };
+    assert_eq!(fetched.return_left_over(later), Some(op));
+    let unknown = Fetch { level: None, left_over: 7, number: 1, batch: 1, spent: 0 };
+    assert_eq!(unknown.return_left_over(later), None);
+    assert_eq!(Fetch { left_over: 0, ..fetched }.return_left_over(later), None);
 }
 
 #[test]
@@ -89,12 +88,16 @@ fn hits_of_an_earlier_window_are_not_added_to_those_of_the_next() {
 fn only_what_was_taken_from_the_same_window_goes_back_to_the_lease() {
     let end = T + SECOND;
     let set = set();
-    let key = LeaseKey { max: 16, ..seven_hits(&set, end) };
-    let give_back =
-        |window| key.give_back(1, window, T + 100, |level| level.hits).map(|it| it.rest);
-    assert_eq!(give_back(Some(AHEAD + end - 1)), None);
-    assert_eq!(give_back(Some(AHEAD + end)), Some(8));
-    assert_eq!(give_back(None), Some(9));
+    let key = seven_hits(&set, end);
+    assert!(matches!(key.take(3, T + 99, LONGEST), Step::Taken(_)));
+    let give_back = |tokens, window| {
+        let given = key.give_back(tokens, window, T + 100, |level| level.hits);
+        given.map(|(taken, put)| (taken.rest, put))
+    };
+    assert_eq!(give_back(1, Some(AHEAD + end - 1)), None);
+    assert_eq!(give_back(1, Some(AHEAD + end)), Some((5, 1)));
+    assert_eq!(give_back(9, None), Some((7, 2)), "no more than the server counts");
+    assert_eq!(give_back(1, None), None);
 }
 
 #[test]
@@ -102,11 +105,12 @@ fn refund_in_another_window_changes_no_lease() {
     let end = T + SECOND;
     let set = set();
     let key = seven_hits(&set, end);
-    key.note_refund(0, &ending(end - SECOND, 0));
-    key.note_refund(0, &ending(end + SECOND, 0));
-    assert_eq!(key.available(T + 99), Some(Taken { level: ending(end, 20), rest: 7 }));
-    key.note_refund(3, &ending(end, 3));
-    assert_eq!(key.available(T + 99), Some(Taken { level: ending(end, 3), rest: 3 }));
+    key.note_refund(&ending(end - SECOND, 0));
+    key.note_refund(&ending(end + SECOND, 0));
+    let level = |hits| counted(ending(end, hits), 7);
+    assert_eq!(key.available(T + 99), Some(Taken { level: level(20), rest: 7 }));
+    key.note_refund(&ending(end, 9));
+    assert_eq!(key.available(T + 99), Some(Taken { level: level(9), rest: 7 }));
 }
 
 #[test]
@@ -115,9 +119,9 @@ fn batch_is_of_the_window_that_the_server_took_it_from_whatever_a_refund_was_tol
         let set = set();
         let key = LeaseKey { max: 16, ..seven_hits(&set, T + SECOND) };
         let fetched = fetch(key.take(9, T + 100, LONGEST));
-        key.note_refund(20, &ending(refunded, 20));
+        key.note_refund(&ending(refunded, 20));
         assert_eq!(key.put(&fetched, 5, ending(T + SECOND, 30), false, T + 101, T + 102), 12);
-        let level = ending(T + SECOND, 30);
+        let level = counted(ending(T + SECOND, 30), 12);
         assert_eq!(key.available(T + 103), Some(Taken { level, rest: 12 }));
     }
 }
@@ -130,12 +134,12 @@ fn hits_that_were_kept_go_back_to_no_later_window() {
         let set = set();
         let key = LeaseKey { max: 16, ..seven_hits(&set, T + SECOND) };
         let fetched = fetch(key.take(9, T + 100, LONGEST));
-        key.note_refund(40, &ending(T + 2 * SECOND, 40));
+        key.note_refund(&ending(T + 2 * SECOND, 40));
         if !is_killed {
-            key.give_up(&fetched, false);
+            key.give_up(&fetched, false, true);
         }
         let next = fetch(key.take(1, T + SECOND + LONGEST, LONGEST));
-        assert_eq!(next.return_left_over(&window(), T + SECOND + LONGEST), None, "{is_killed}");
+        assert_eq!(next.return_left_over(T + SECOND + LONGEST), None, "{is_killed}");
     }
 }
 
