@@ -62,3 +62,6 @@ pub use state::State;
 pub use stored_state::{Hits, StoredState};
 pub use token_bucket::TokenBucket;
 pub use window::Window;
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! What holds of a limit of any kind.
 
 use super::*;
-use crate::limit::SECOND;
+use crate::SECOND;
 use proptest::prelude::*;
 
 const HOUR: u64 = 3_600 * SECOND;
