@@ -14,7 +14,7 @@ cargo mutants --version >/dev/null 2>&1 || cargo install --locked --quiet cargo-
 export RUSTFLAGS="--cfg fuzzing"
 
 mutants() {
-    cargo mutants --file "$folder/**/*.rs" --file "$folder/*.rs" \
+    cargo mutants --package "$package" --file "$folder/**/*.rs" --file "$folder/*.rs" \
         --jobs "${JOBS:-1}" --output "$output" --no-shuffle "$@" || case $? in 2 | 3) ;; *) exit 1 ;; esac # missed, timed out
 }
 for folder in "$@"; do
@@ -27,8 +27,13 @@ for folder in "$@"; do
         src/store/swap*) tests="conformance permits swap_protocol" others="$others redis:: shared_memory" ;;
         *) tests="conformance permits lease_protocol" ;;
     esac
-    module=$(echo "${folder#src/}" | sed 's,/,::,g')
-    CARGO_PROFILE_DEV_OPT_LEVEL=0 mutants --timeout 30 --cargo-arg=--lib -- -- "$module::"
+    module=$(echo "${folder#src/}/" | sed 's,/,::,g')
+    # src/limit is a crate of its own.
+    case "$folder" in
+        src/limit*) package=token_bucket_limit module=${module#limit::} ;;
+        *) package=token_bucket ;;
+    esac
+    CARGO_PROFILE_DEV_OPT_LEVEL=0 mutants --timeout 30 --cargo-arg=--lib -- -- "$module"
     # shellcheck disable=SC2046
-    mutants --iterate --timeout 180 $(printf -- ' --cargo-arg=--test=%s' $tests) -- -- $(printf -- ' --skip %s' $others)
+    mutants --iterate --timeout 180 --test-package token_bucket $(printf -- ' --cargo-arg=--test=%s' $tests) -- -- $(printf -- ' --skip %s' $others)
 done

@@ -120,10 +120,11 @@ miri() {
         leave_out "$name" "rustup cannot install Miri"
         return
     fi
-    in_memory="limit:: mapped::claimed mapped::fields mapped::set mapped::text"
+    in_memory="mapped::claimed mapped::fields mapped::set mapped::text"
     [ -n "$short" ] || in_memory="$in_memory dsn:: store::name store::record store::shm::slot guard::gate guard::denials"
+    run "Miri: src/limit" with_miri --package token_bucket_limit --lib
     # shellcheck disable=SC2086
-    run "$name" with_miri --lib -- $in_memory
+    run "$name" with_miri --package token_bucket --lib -- $in_memory
     [ -n "$short" ] || run "Miri: the slot protocol by threads" with_miri --test slot_words
 }
 with_miri() {

@@ -12,7 +12,6 @@ pub mod error;
 pub mod guard;
 pub mod http;
 pub mod identifier;
-pub mod limit;
 pub mod limiter;
 pub mod mapped;
 pub mod net;
@@ -21,9 +20,9 @@ pub mod net;
 mod php;
 pub mod process;
 mod regular_file;
-#[cfg(test)]
-mod rounds;
 pub mod settings;
 pub mod statistics;
 pub mod store;
 mod suggestion;
+
+pub use token_bucket_limit as limit;

@@ -83,13 +83,13 @@ final class Source
         $this->paths = array_values(array_unique(array_filter($this->paths)));
     }
 
-    /** A path from the crate's root, without `crate`; null if it is of another crate or a type's. */
+    /** A path from src/lib.rs, without `crate`; null if it is of another crate or a type's. `limit` is a crate of its own, and a module of src/lib.rs. */
     private function absolute(string $path, ?array $modules = null): ?string
     {
         $parts = explode('::', $path);
         $base = $this->module;
         if ($parts[0] === 'crate') {
-            $base = [];
+            $base = ($this->module[0] ?? '') === 'limit' ? ['limit'] : [];
             array_shift($parts);
         } elseif ($parts[0] === 'self' || $parts[0] === 'super') {
             for (; in_array($parts[0] ?? '', ['self', 'super'], true); array_shift($parts)) {

@@ -85,7 +85,7 @@ fn denial(until: u64, now: u64, op: Op, capacity: u64) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{
+    use crate::{
         CalendarWindow, FixedWindow, Limit, SECOND, SlidingWindow, StoredState, TokenBucket, apply,
     };
     use proptest::prelude::*;

@@ -144,8 +144,8 @@ pub fn earliest_write(window: &CalendarWindow, ends_at: u64) -> u64 {
 mod tests {
     use super::super::window_number::MAX_NUMBER;
     use super::*;
-    use crate::limit::span::Span;
-    use crate::limit::{Decision, MAX_HITS, State, WordAlgorithm};
+    use crate::span::Span;
+    use crate::{Decision, MAX_HITS, State, WordAlgorithm};
     use proptest::prelude::*;
     use std::collections::HashSet;
 

@@ -59,7 +59,7 @@ pub fn take_all(charges: &[Charge<'_>], now: u64) -> JointDecision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{FixedWindow, SECOND, SlidingWindow, TokenBucket};
+    use crate::{FixedWindow, SECOND, SlidingWindow, TokenBucket};
     use proptest::prelude::*;
 
     const T: u64 = 1_000 * SECOND;

@@ -146,7 +146,7 @@ fn to_seconds(ns: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::bounds::MAX_REFILL;
+    use crate::bounds::MAX_REFILL;
     use proptest::prelude::*;
 
     const ACCEPTED: Decision = Decision {

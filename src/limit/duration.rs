@@ -9,7 +9,7 @@ use super::span::SECOND;
 /// # Example
 ///
 /// ```
-/// use token_bucket::limit::describe_seconds;
+/// use token_bucket_limit::describe_seconds;
 ///
 /// assert_eq!(describe_seconds(5.0 / 300.0), "0.017 s");
 /// assert_eq!(describe_seconds(90.0), "90 s");

@@ -27,10 +27,10 @@ impl FixedWindow {
     /// # Example
     ///
     /// ```
-    /// use token_bucket::limit::FixedWindow;
+    /// use token_bucket_limit::FixedWindow;
     ///
     /// assert_eq!(FixedWindow::new(5, 60.0)?.interval(), 60_000_000_000);
-    /// # Ok::<(), token_bucket::limit::LimitError>(())
+    /// # Ok::<(), token_bucket_limit::LimitError>(())
     /// ```
     pub fn new(max_hits: i64, interval: f64) -> Result<Self, LimitError> {
         Ok(Self { max_hits: check_hits(max_hits)?, interval: duration_from_seconds(interval)? })

@@ -65,8 +65,8 @@ impl Kept for bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::algorithm::WordAlgorithm;
-    use crate::limit::{Op, State, TokenBucket};
+    use crate::algorithm::WordAlgorithm;
+    use crate::{Op, State, TokenBucket};
 
     #[test]
     fn answer_is_the_decision_or_whether_it_accepts() {

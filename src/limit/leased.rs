@@ -40,7 +40,7 @@ pub fn held(limit: &Limit, tokens: u64) -> u64 {
 /// # Example
 ///
 /// ```
-/// use token_bucket::limit::{Limit, Op, StoredState, TokenBucket, apply};
+/// use token_bucket_limit::{Limit, Op, StoredState, TokenBucket, apply};
 ///
 /// let limit = Limit::from(TokenBucket::per_second(1, 1.0)?);
 /// let (first, state) = apply(&limit, &StoredState::FULL, 5_000, Op::Take { cost: 1 });
@@ -48,7 +48,7 @@ pub fn held(limit: &Limit, tokens: u64) -> u64 {
 /// let (second, _) = apply(&limit, &state, 5_000, Op::Take { cost: 1 });
 /// assert!(!second.is_accepted());
 /// assert_eq!(second.retry_after(), 1.0);
-/// # Ok::<(), token_bucket::limit::LimitError>(())
+/// # Ok::<(), token_bucket_limit::LimitError>(())
 /// ```
 #[inline(always)]
 pub fn apply(limit: &Limit, state: &StoredState, now: u64, op: Op) -> (Decision, StoredState) {

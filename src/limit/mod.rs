@@ -64,3 +64,6 @@ pub use state::State;
 pub use stored_state::{Hits, Leased, StoredState};
 pub use token_bucket::TokenBucket;
 pub use window::Window;
+
+#[cfg(test)]
+mod tests;

@@ -29,10 +29,10 @@ impl PermitLimit {
     /// # Example
     ///
     /// ```
-    /// use token_bucket::limit::PermitLimit;
+    /// use token_bucket_limit::PermitLimit;
     ///
     /// assert_eq!(PermitLimit::new(3, 60.0)?.lifetime(), 60_000_000_000);
-    /// # Ok::<(), token_bucket::limit::LimitError>(())
+    /// # Ok::<(), token_bucket_limit::LimitError>(())
     /// ```
     pub fn new(max: i64, lifetime: f64) -> Result<Self, LimitError> {
         Ok(Self { max: permits(max)?, lifetime: duration_from_seconds(lifetime)? })
@@ -175,7 +175,7 @@ impl HeldPermits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{MAX_REFILL, SECOND};
+    use crate::{MAX_REFILL, SECOND};
     use proptest::prelude::*;
     use std::collections::HashMap;
 

@@ -38,10 +38,10 @@ impl SlidingWindow {
     /// # Example
     ///
     /// ```
-    /// use token_bucket::limit::SlidingWindow;
+    /// use token_bucket_limit::SlidingWindow;
     ///
     /// assert_eq!(SlidingWindow::new(5, 900.0)?.interval(), 900_000_000_000);
-    /// # Ok::<(), token_bucket::limit::LimitError>(())
+    /// # Ok::<(), token_bucket_limit::LimitError>(())
     /// ```
     pub fn new(max_hits: i64, interval: f64) -> Result<Self, LimitError> {
         let max_hits = u32::try_from(max_hits).ok().filter(|n| (1..=MAX_SLIDING_HITS).contains(n));

@@ -64,6 +64,7 @@ pub struct Hits(Vec<u64>);
 
 impl Hits {
     /// The hits that leave at these times, in any order.
+    #[inline]
     pub fn new(mut leave_at: Vec<u64>) -> Self {
         leave_at.sort_unstable();
         Self(leave_at)

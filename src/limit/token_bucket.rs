@@ -30,11 +30,11 @@ impl TokenBucket {
     /// # Example
     ///
     /// ```
-    /// use token_bucket::limit::TokenBucket;
+    /// use token_bucket_limit::TokenBucket;
     ///
     /// let limit = TokenBucket::per_second(10, 0.5)?;
     /// assert_eq!(limit.refill_time().ceil(), 20_000_000_000);
-    /// # Ok::<(), token_bucket::limit::LimitError>(())
+    /// # Ok::<(), token_bucket_limit::LimitError>(())
     /// ```
     pub fn per_second(capacity: i64, rate: f64) -> Result<Self, LimitError> {
         let capacity = check_capacity(capacity)?;

@@ -50,6 +50,7 @@ pub struct StoredWindow {
 }
 
 impl StoredWindow {
+    #[inline]
     fn new(state: State, max_hits: u32) -> Self {
         match state {
             State::Window { ends_at, hits } => Self { end: ends_at + 1, hits, is_inherited: false },

@@ -1,7 +1,7 @@
 //! What holds of a limit of any kind.
 
 use super::*;
-use crate::limit::{SECOND, apply};
+use crate::{SECOND, apply};
 use proptest::prelude::*;
 
 const HOUR: u64 = 3_600 * SECOND;

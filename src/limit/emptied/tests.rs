@@ -1,10 +1,10 @@
 //! Limits with other numbers on one bucket, call by call.
 
 use super::*;
-use crate::limit::SECOND;
-use crate::limit::reach::UNIT;
-use crate::limit::{Limit, Op, StoredState, apply};
-use crate::rounds::rounds;
+use crate::SECOND;
+use crate::reach::UNIT;
+use crate::tests::rounds;
+use crate::{Limit, Op, StoredState, apply};
 use proptest::prelude::*;
 
 const T: u64 = 1_000_000 * SECOND;
@@ -20,7 +20,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn call(&mut self, limit: &Limit, op: Op) -> crate::limit::Decision {
+    fn call(&mut self, limit: &Limit, op: Op) -> crate::Decision {
         let (decision, after) = apply(limit, &self.state, self.now, op);
         self.state = after;
         decision

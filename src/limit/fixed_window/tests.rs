@@ -1,12 +1,12 @@
 //! Fixed windows, and calendar windows beside them, against a count of their hits.
 
 use super::*;
-use crate::limit::span::Span;
-use crate::limit::{
+use crate::span::Span;
+use crate::tests::rounds;
+use crate::{
     CalendarWindow, Decision, Limit, MAX_HITS, MAX_REFILL, SECOND, State, StoredState,
     WordAlgorithm,
 };
-use crate::rounds::rounds;
 use proptest::prelude::*;
 
 const T: u64 = 1_000 * SECOND;
@@ -160,7 +160,7 @@ proptest! {
                 }
                 op => op,
             };
-            let (decision, after) = crate::limit::apply(&window, &state, now, op);
+            let (decision, after) = crate::apply(&window, &state, now, op);
             let said = (
                 decision.is_accepted(), decision.taken, window.remaining(&decision),
                 decision.retry_at, decision.expires_at,

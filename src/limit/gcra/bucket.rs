@@ -1,14 +1,14 @@
 //! A bucket at a moment, and the decisions that every operation ends with.
 
-use crate::limit::block;
-use crate::limit::bounds::MAX_DEBT;
-use crate::limit::decision::{Available, Decision, Verdict};
-use crate::limit::emptied::{self, emptied};
-use crate::limit::reach::{Debt, debt_of};
-use crate::limit::reserved;
-use crate::limit::span::{GRAIN, Span, ceil_to_grain};
-use crate::limit::state::State;
-use crate::limit::token_bucket::TokenBucket;
+use crate::block;
+use crate::bounds::MAX_DEBT;
+use crate::decision::{Available, Decision, Verdict};
+use crate::emptied::{self, emptied};
+use crate::reach::{Debt, debt_of};
+use crate::reserved;
+use crate::span::{GRAIN, Span, ceil_to_grain};
+use crate::state::State;
+use crate::token_bucket::TokenBucket;
 
 /// A bucket at a moment: a limit, and a state as the clock lets it be.
 pub(super) struct Bucket<'a> {
@@ -176,6 +176,7 @@ impl<'a> Bucket<'a> {
 
 /// The earliest time that the clock can have shown when it wrote this state, in nanoseconds,
 /// rounded up by less than a microsecond. Meaningless for a state of another limit.
+#[inline]
 pub fn earliest_write(limit: &TokenBucket, state: State) -> u64 {
     let furthest = match state {
         State::Filling { full_at } => full_at.ceil(),

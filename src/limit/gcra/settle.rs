@@ -3,11 +3,11 @@
 //! It moves the bucket by its own cost, and leaves the form of the state as it is: other numbers may have made it.
 
 use super::bucket::{Bucket, overdrawn_until};
-use crate::limit::decision::{Decision, Verdict};
-use crate::limit::emptied;
-use crate::limit::reserved::reserved;
-use crate::limit::span::{GRAIN, Span};
-use crate::limit::state::State;
+use crate::decision::{Decision, Verdict};
+use crate::emptied;
+use crate::reserved::reserved;
+use crate::span::{GRAIN, Span};
+use crate::state::State;
 
 #[inline(never)]
 pub(super) fn refund(

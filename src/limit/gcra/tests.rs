@@ -1,12 +1,12 @@
 //! Properties that hold for any limits, times and calls.
 
 use super::*;
-use crate::limit::bounds::{MAX_CAPACITY, MAX_DEBT, MAX_NOW, MAX_RATE, MAX_REFILL};
-use crate::limit::emptied::emptied;
-use crate::limit::error::LimitError;
-use crate::limit::reach::Debt;
-use crate::limit::span::{GRAIN, SECOND};
-use crate::rounds::rounds;
+use crate::bounds::{MAX_CAPACITY, MAX_DEBT, MAX_NOW, MAX_RATE, MAX_REFILL};
+use crate::emptied::emptied;
+use crate::error::LimitError;
+use crate::reach::Debt;
+use crate::span::{GRAIN, SECOND};
+use crate::tests::rounds;
 use proptest::prelude::*;
 
 mod edges;

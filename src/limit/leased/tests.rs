@@ -1,7 +1,7 @@
 //! Hosts that hold tokens of one key, while others give back, reset and block.
 
 use super::*;
-use crate::limit::{CalendarWindow, FixedWindow, TokenBucket};
+use crate::{CalendarWindow, FixedWindow, TokenBucket};
 use proptest::prelude::*;
 
 const T: u64 = 1_000 * SECOND;

@@ -1,8 +1,8 @@
 //! The window against a log of every hit, and against its places.
 
 use super::*;
-use crate::limit::{MAX_REFILL, SECOND};
-use crate::rounds::rounds;
+use crate::tests::rounds;
+use crate::{MAX_REFILL, SECOND};
 use proptest::prelude::*;
 
 const T: u64 = 1_000 * SECOND;
