@@ -38,7 +38,7 @@ install -m 644 "$sysroot/share/doc/rust/COPYRIGHT-library.html" "$folder/LICENSE
 # As cargo-cyclonedx can write it: into the folder of each crate of the workspace, with the project's path in it.
 SOURCE_DATE_EPOCH=$epoch cargo cyclonedx --quiet --format json --spec-version 1.5 --no-build-deps --target "$target" --override-filename token_bucket.cdx
 sed "s|path+file://$PWD|path+file:///token_bucket|" token_bucket.cdx.json >"$folder/token_bucket.cdx.json"
-rm token_bucket.cdx.json src/limit/token_bucket.cdx.json
+rm token_bucket.cdx.json src/limit/token_bucket.cdx.json fuzz/token_bucket.cdx.json
 "$php" -n packaging/third-party-licenses.php "$target" >"$folder/LICENSES-crates.txt"
 
 if strings "$folder/token_bucket.so" | grep -m 3 -F -e "$PWD" -e "$cargo_home" -e "$sysroot" -e "$HOME/"; then

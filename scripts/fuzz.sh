@@ -26,25 +26,27 @@ seconds=$1
 shift
 [ $# -gt 0 ] || set -- $(sed -n 's/^path = "fuzz_targets\/\(.*\)\.rs"/\1/p' fuzz/Cargo.toml)
 
-version=0.13.2
-cargo fuzz --version 2>/dev/null | grep -qx "cargo-fuzz $version" || {
-    echo "Installing cargo-fuzz $version"
-    cargo install --locked --quiet --force cargo-fuzz --version "$version"
-}
-
-# cargo-fuzz needs a nightly compiler only for unstable options, which this variable allows the stable one.
+# What needs a nightly compiler, this variable allows the stable one.
 export RUSTC_BOOTSTRAP=1
+host=$(rustc -vV | sed -n 's/^host: //p')
 FUZZ_FOLDER=target/fuzz
-FUZZ_PROGRAMS=$FUZZ_FOLDER/$(rustc -vV | sed -n 's/^host: //p')/release
+FUZZ_PROGRAMS=$FUZZ_FOLDER/$host/fuzz
 FUZZ_INPUTS=$inputs
 export FUZZ_FOLDER FUZZ_PROGRAMS FUZZ_INPUTS
 mkdir -p "$FUZZ_FOLDER"
-cargo fetch --quiet --locked --manifest-path fuzz/Cargo.toml
+cargo fetch --quiet --locked
 echo "Building"
 # Without a target cargo builds all of them side by side.
-if [ $# = 1 ]; then target=$1; else target=; fi
+if [ $# = 1 ]; then target="--bin $1"; else target=--bins; fi
+# AddressSanitizer, and what libFuzzer learns from: each branch, and what is compared. As cargo-fuzz has it.
+coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
+    -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares
+    -Cllvm-args=-sanitizer-coverage-stack-depth -Cllvm-args=-simplifycfg-branch-fold-threshold=0"
+# With --target, programs of the build have none of that.
 # shellcheck disable=SC2086
-cargo fuzz build --target-dir "$FUZZ_FOLDER" $target >"$FUZZ_FOLDER/build.log" 2>&1 || { cat "$FUZZ_FOLDER/build.log" >&2; exit 1; }
+RUSTFLAGS="--cfg fuzzing -Zsanitizer=address $(echo $coverage)" ASAN_OPTIONS=detect_odr_violation=0 \
+    cargo build --locked --profile fuzz --package token_bucket-fuzz $target --target "$host" --target-dir "$FUZZ_FOLDER" \
+    >"$FUZZ_FOLDER/build.log" 2>&1 || { cat "$FUZZ_FOLDER/build.log" >&2; exit 1; }
 [ "$seconds" != build ] || exit 0
 
 # The folder for the files that the stores make in shared memory.
