@@ -1,7 +1,8 @@
 //! Files that a directive or a DSN names: read if they are regular, and not larger than they may be. A FIFO or a device would hold
 //! the call, or never end.
 
-use rustix::fs::OFlags;
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -21,6 +22,27 @@ pub fn open(path: &Path) -> Result<(File, Metadata), String> {
     let file = file.map_err(|error| reason(&error))?;
     let metadata = regular(file.metadata())?;
     Ok((file, metadata))
+}
+
+/// Opens a file by a path whose folders are no links, as it is none itself, or says why it cannot be read.
+pub fn open_without_links(path: &Path) -> Result<File, String> {
+    let reason = |error: Errno| reason(&error.into());
+    let way = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut folder = fs::open("/", way, Mode::empty()).map_err(reason)?;
+    let mut names = path.iter().skip(1).peekable();
+    while let Some(name) = names.next() {
+        if names.peek().is_some() {
+            folder = fs::openat(&folder, name, way, Mode::empty()).map_err(reason)?;
+            continue;
+        }
+        let stat = fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(reason)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            break;
+        }
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        return Ok(fs::openat(&folder, name, flags, Mode::empty()).map_err(reason)?.into());
+    }
+    Err("must be a regular file".to_owned())
 }
 
 /// Reads an open file of so many MiB at most, or says why it cannot be read.

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 use support::Folder;
+use token_bucket::dsn::Dsn;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::limiter::{Limiter, Limiters, Member, RecordHandle, admits_all, take_all};
 use token_bucket::mapped::{self, Location, MIN_SIZE, Purpose};
@@ -700,7 +701,7 @@ fn threads_that_take_from_overlapping_limits_charge_all_of_them_or_none() {
         shm_size: MIN_SIZE * 32,
         ..Settings::default()
     };
-    let limiter = || Limiters::default().unshared(b"shm:", &settings).unwrap();
+    let limiter = || Limiters::default().unshared(&Dsn::parse("shm:").unwrap(), &settings);
     let rounds: Vec<[Shared; 3]> = (0..ROUNDS).map(shared_limits).collect();
     let barrier = Barrier::new(THREADS);
     let ask = |thread: usize| {

@@ -112,6 +112,16 @@ impl Target {
         }
     }
 
+    /// The same, to change it.
+    pub const fn tls_mut(&mut self) -> Option<&mut Tls> {
+        match self {
+            Self::Redis(RedisTarget { tls, .. }) | Self::Mysql(MysqlTarget { tls, .. }) => {
+                tls.as_mut()
+            }
+            _ => None,
+        }
+    }
+
     /// The names of the parameters that this store has besides those of every store.
     pub fn parameter_names(&self) -> &'static [&'static str] {
         match self {

@@ -71,7 +71,7 @@ impl MysqlTarget {
 
 /// The identity of a server to which connections are encrypted, if they are.
 fn with_tls(identity: Identity, tls: Option<&Tls>) -> Identity {
-    let Some(Tls { ca, cert, key }) = tls else { return identity };
+    let Some(Tls { ca, cert, key, .. }) = tls else { return identity };
     let identity = identity.with("tls", b"1").with_file("ca", ca.as_ref());
     identity.with_file("cert", cert.as_ref()).with_file("key", key.as_ref())
 }
@@ -103,6 +103,8 @@ pub struct Tls {
     pub cert: Option<PathBuf>,
     /// `key`: its private key, a PEM file.
     pub key: Option<PathBuf>,
+    /// Whether their paths have no links, and none is followed. Not a parameter: a script that `open_basedir` binds names them.
+    pub refuses_links: bool,
 }
 
 /// A password, which no `{:?}` shows.

@@ -2,7 +2,6 @@
 
 use super::limiter::Limiter;
 use crate::dsn::Dsn;
-use crate::error::Result;
 use crate::guard::Stores;
 use crate::mapped::FileSettings;
 use crate::settings::{Overrides, Settings};
@@ -70,18 +69,14 @@ impl Limiters {
     }
 
     /// Makes the limiter that [`find`](Self::find) then finds. `dsn` is the storage's, `settings` are the directives'.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Configuration`](crate::error::ErrorKind::Configuration) if the DSN is not valid.
     pub fn make(
         &self,
         storage: Option<&[u8]>,
-        dsn: &[u8],
+        dsn: &Dsn,
         overrides: Option<&Overrides>,
         settings: &Settings,
-    ) -> Result<Rc<Limiter>> {
-        let limiter = Rc::new(self.limiter(dsn, overrides, settings, &self.stores)?);
+    ) -> Rc<Limiter> {
+        let limiter = Rc::new(self.limiter(dsn, overrides, settings, &self.stores));
         let mut cached = self.cached.borrow_mut();
         if cached.len() >= MAX_LIMITERS {
             cached.clear();
@@ -89,32 +84,27 @@ impl Limiters {
         self.last.set(cached.len());
         let (storage, overrides) = (storage.map(Box::from), overrides.cloned().map(Box::new));
         cached.push(CachedLimiter { storage, overrides, limiter: Rc::clone(&limiter) });
-        Ok(limiter)
+        limiter
     }
 
     /// Makes a limiter on a store of its own, which no other limiter shares.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Configuration`](crate::error::ErrorKind::Configuration) if the DSN is not valid.
-    pub fn unshared(&self, dsn: &[u8], settings: &Settings) -> Result<Limiter> {
+    pub fn unshared(&self, dsn: &Dsn, settings: &Settings) -> Limiter {
         self.limiter(dsn, None, settings, &Stores::default())
     }
 
     fn limiter(
         &self,
-        dsn: &[u8],
+        dsn: &Dsn,
         overrides: Option<&Overrides>,
         settings: &Settings,
         stores: &Stores,
-    ) -> Result<Limiter> {
-        let dsn = Dsn::parse(&String::from_utf8_lossy(dsn))?;
+    ) -> Limiter {
         let statistics = self.statistics(settings);
         let mut settings = settings.clone();
         if let Some(overrides) = overrides {
             settings.override_with(overrides);
         }
-        Ok(Limiter::new(&dsn, settings, stores, statistics))
+        Limiter::new(dsn, settings, stores, statistics)
     }
 
     /// Forgets all limiters, because a directive has changed. Stores stay open.
@@ -153,8 +143,9 @@ mod tests {
         overrides: Option<&Overrides>,
     ) -> Rc<Limiter> {
         limiters.find(storage, overrides).unwrap_or_else(|| {
-            let (dsn, settings) = (storage.unwrap_or(b"array:"), Settings::default());
-            limiters.make(storage, dsn, overrides, &settings).unwrap()
+            let dsn = str::from_utf8(storage.unwrap_or(b"array:")).unwrap();
+            let (dsn, settings) = (Dsn::parse(dsn).unwrap(), Settings::default());
+            limiters.make(storage, &dsn, overrides, &settings)
         })
     }
 

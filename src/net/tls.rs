@@ -92,7 +92,7 @@ fn configure(tls: &Tls) -> Result<Arc<ClientConfig>, Failure> {
     let mut roots = RootCertStore::empty();
     match &tls.ca {
         Some(path) => {
-            for certificate in certificates(path)? {
+            for certificate in certificates(tls, path)? {
                 roots.add(certificate).map_err(|error| unusable(path, &error.to_string()))?;
             }
         }
@@ -108,30 +108,33 @@ fn configure(tls: &Tls) -> Result<Arc<ClientConfig>, Failure> {
         .with_root_certificates(roots);
     let config = match (&tls.cert, &tls.key) {
         (Some(cert), Some(key)) => builder
-            .with_client_auth_cert(certificates(cert)?, private_key(key)?)
+            .with_client_auth_cert(certificates(tls, cert)?, private_key(tls, key)?)
             .map_err(|error| unusable(cert, &error.to_string()))?,
         _ => builder.with_no_client_auth(),
     };
     Ok(Arc::new(config))
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
-    let text = read(path)?;
+fn certificates(tls: &Tls, path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
+    let text = read(tls, path)?;
     match CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>() {
         Ok(found) if found.is_empty() => Err(unusable(path, "it has no certificate")),
         other => other.map_err(|error| unreadable(path, &error)),
     }
 }
 
-fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Failure> {
-    PrivateKeyDer::from_pem_slice(&read(path)?).map_err(|error| unreadable(path, &error))
+fn private_key(tls: &Tls, path: &Path) -> Result<PrivateKeyDer<'static>, Failure> {
+    PrivateKeyDer::from_pem_slice(&read(tls, path)?).map_err(|error| unreadable(path, &error))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+fn read(tls: &Tls, path: &Path) -> Result<Vec<u8>, Failure> {
     /// The largest file that is read, in MiB.
     const MAX_SIZE: u64 = 1;
-    let text =
-        regular_file::open(path).and_then(|(mut file, _)| regular_file::read(&mut file, MAX_SIZE));
+    let file = match tls.refuses_links {
+        true => regular_file::open_without_links(path),
+        false => regular_file::open(path).map(|(file, _)| file),
+    };
+    let text = file.and_then(|mut file| regular_file::read(&mut file, MAX_SIZE));
     text.map_err(|reason| unusable(path, &reason))
 }
 
@@ -170,8 +173,8 @@ mod tests {
             let (path, good) = (Some(path.clone()), Some(good.clone()));
             for tls in [
                 Tls { ca: path.clone(), ..Tls::default() },
-                Tls { cert: path.clone(), key: good.clone(), ca: good.clone() },
-                Tls { key: path.clone(), cert: good.clone(), ca: good.clone() },
+                Tls { cert: path.clone(), key: good.clone(), ca: good.clone(), ..Tls::default() },
+                Tls { key: path.clone(), cert: good.clone(), ca: good.clone(), ..Tls::default() },
             ] {
                 let Err(Failure::Local(message)) = configure(&tls) else { panic!("{expected}") };
                 assert!(message.contains(expected), "{message}");

@@ -6,13 +6,12 @@ use super::engine::open_basedir;
 use super::limits_file::LimitsFile;
 use super::permit_registry::PermitRegistry;
 use crate::clock::boot_time;
-use crate::dsn::{Dsn, Tls};
+use crate::dsn::Dsn;
 use crate::error::{Error, Result};
 use crate::limit::{Limit, LimitError, TokenBucket};
 use crate::limiter::{Limiter, Limiters, NamedLimit, Statistics};
 use crate::settings::{Overrides, Setting, Settings};
 use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
-use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 #[cfg(not(php_zts))]
@@ -169,13 +168,18 @@ impl Globals {
         overrides: Option<&Overrides>,
     ) -> Result<Rc<Limiter>> {
         let dsn = match storage {
-            Some(dsn) => Cow::Borrowed(dsn),
-            None => Cow::Owned(self.storage.dsn()?.into_bytes()),
+            Some(dsn) => parse(dsn)?,
+            None if self.storage.is_set_by_request() => {
+                parse_of_script(self.storage.dsn()?.as_bytes())?
+            }
+            None => parse(self.storage.dsn()?.as_bytes())?,
         };
-        if storage.is_none() && self.storage.is_set_by_request() {
-            expect_allowed_files(&dsn)?;
-        }
-        self.limiters.make(storage, &dsn, overrides, &self.settings())
+        Ok(self.limiters.make(storage, &dsn, overrides, &self.settings()))
+    }
+
+    /// [Makes](Self::make_limiter) the limiter of a DSN that a script gave.
+    pub fn make_limiter_of_script(&self, dsn: &[u8]) -> Result<Rc<Limiter>> {
+        Ok(self.limiters.make(Some(dsn), &parse_of_script(dsn)?, None, &self.settings()))
     }
 
     /// The limiter of a limit that an operator has named.
@@ -195,7 +199,7 @@ impl Globals {
 
     /// A limiter on the store of a DSN that no other limiter shares.
     pub fn unshared_limiter_on(&self, dsn: &[u8]) -> Result<Limiter> {
-        self.limiters.unshared(dsn, &self.settings())
+        Ok(self.limiters.unshared(&parse(dsn)?, &self.settings()))
     }
 
     /// Notes that the file of limits was read again, and has others.
@@ -237,18 +241,27 @@ impl Globals {
     }
 }
 
-/// Fails if a file that a script's DSN names is outside `open_basedir`. An operator, who writes php.ini and the file of limits, may
-/// name any.
-pub fn expect_allowed_files(dsn: &[u8]) -> Result<()> {
-    let target = Dsn::parse(&String::from_utf8_lossy(dsn))?.target;
-    let Some(Tls { ca, cert, key }) = target.tls() else { return Ok(()) };
-    for (name, path) in [("ca", ca), ("cert", cert), ("key", key)] {
-        if path.as_ref().is_some_and(|path| !open_basedir::allows(path)) {
+fn parse(dsn: &[u8]) -> Result<Dsn> {
+    Dsn::parse(&String::from_utf8_lossy(dsn))
+}
+
+/// Parses a script's DSN. Fails if a file that it names is outside `open_basedir`. An operator, who writes php.ini and the file of
+/// limits, may name any. The files are read later, so their paths are kept without the links, which the script could turn.
+fn parse_of_script(dsn: &[u8]) -> Result<Dsn> {
+    let mut dsn = parse(dsn)?;
+    let Some(tls) = dsn.target.tls_mut().filter(|_| open_basedir::is_set()) else { return Ok(dsn) };
+    for (name, path) in [("ca", &mut tls.ca), ("cert", &mut tls.cert), ("key", &mut tls.key)] {
+        let Some(path) = path else { continue };
+        if let Ok(without_links) = path.canonicalize() {
+            *path = without_links;
+        }
+        if !open_basedir::allows(path) {
             let message = format!("DSN parameter \"{name}\" must be a file within open_basedir");
             return Err(Error::configuration(message));
         }
     }
-    Ok(())
+    tls.refuses_links = true;
+    Ok(dsn)
 }
 
 #[inline(always)]

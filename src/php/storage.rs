@@ -10,7 +10,7 @@ use super::engine::declare::{
 use super::engine::exceptions::{Thrown, error, logic_exception, value_error};
 use super::engine::object::{self, Native, own_handlers};
 use super::events::deliver;
-use super::globals::{GLOBALS, expect_allowed_files};
+use super::globals::GLOBALS;
 use super::interfaces;
 use crate::clock::from_seconds;
 use crate::dsn::{Dsn, Target};
@@ -210,10 +210,10 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         // Each object has its own buckets, so that tests do not affect each other.
         Target::Array => Rc::new(GLOBALS.get().unshared_limiter_on(dsn)?),
         // One mapping or connection, shared with the limiters that name the same DSN.
-        _ => {
-            expect_allowed_files(dsn)?;
-            GLOBALS.get().limiter(Some(dsn), None)?
-        }
+        _ => match GLOBALS.get().find_limiter(Some(dsn), None) {
+            Some(limiter) => limiter,
+            None => GLOBALS.get().make_limiter_of_script(dsn)?,
+        },
     };
     let dsn = String::from_utf8_lossy(dsn).into_owned();
     call.construct(StorageObject { limiter, dsn, bootstrapping: RefCell::default() });

@@ -2,7 +2,7 @@
 
 use super::engine::call::Call;
 use super::engine::exceptions::{Thrown, value_error};
-use super::globals::{GLOBALS, expect_allowed_files};
+use super::globals::GLOBALS;
 use super::{interfaces, storage};
 use crate::dsn::looks_like_dsn;
 use crate::error::Error;
@@ -77,8 +77,10 @@ fn limiter_on(dsn: Option<&ZendStr>) -> Result<Rc<Limiter>, Thrown> {
 #[cold]
 #[inline(never)]
 fn make_limiter(dsn: Option<&[u8]>) -> Result<Rc<Limiter>, Thrown> {
-    let allowed = dsn.map_or(Ok(()), expect_allowed_files);
-    let made = allowed.and_then(|()| GLOBALS.get().make_limiter(dsn, None));
+    let made = match dsn {
+        Some(dsn) => GLOBALS.get().make_limiter_of_script(dsn),
+        None => GLOBALS.get().make_limiter(None, None),
+    };
     Ok(made.map_err(|error| match dsn {
         // The usual mistake is an identifier in this place.
         Some(dsn) if !looks_like_dsn(&String::from_utf8_lossy(dsn)) => Error::configuration(

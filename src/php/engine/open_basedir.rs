@@ -4,6 +4,11 @@ use std::ffi::{CString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+/// Whether there are files that no script may name.
+pub fn is_set() -> bool {
+    !allows(Path::new("/"))
+}
+
 /// Whether a script may name the file. Says nothing about whether it is there.
 pub fn allows(path: &Path) -> bool {
     unsafe extern "C" {
