@@ -77,10 +77,13 @@ impl Numbers {
             }
             Asked::Settle { now, cost } => {
                 let (decision, numbers) = decided.take()?;
-                let (settled, state) =
-                    apply(self.limits.get(numbers)?, &known.state, now, decision.settle(cost));
-                after.state = state;
-                let is_done = cost == decision.taken || settled.is_accepted();
+                // What a call took already is settled without the store.
+                let is_done = cost == decision.taken || {
+                    let limit = self.limits.get(numbers)?;
+                    let (settled, state) = apply(limit, &known.state, now, decision.settle(cost));
+                    after.state = state;
+                    settled.is_accepted()
+                };
                 call.answer.as_ref().is_none_or(|it| it.accepted == is_done).then_some(after)
             }
             _ => None,
