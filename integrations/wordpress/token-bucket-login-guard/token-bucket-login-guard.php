@@ -24,7 +24,7 @@ if (is_file(__DIR__ . '/stand-in/stand-in.php')) {
     require_once __DIR__ . '/stand-in/stand-in.php';
 }
 foreach ([
-    'Settings', 'Storage', 'Database', 'Client', 'Account', 'KnownBrowser', 'ProvenPassword', 'Limits', 'BlockList', 'SecurityLog',
+    'Settings', 'Storage', 'Database', 'ClientTable', 'Client', 'Account', 'KnownBrowser', 'ProvenPassword', 'Limits', 'BlockList', 'SecurityLog',
     'DatabaseCounts',
     'Attempt', 'StoredAttempt', 'DatabaseAttempt', 'Guard', 'Unblocking', 'SettingsForm', 'Overview', 'SettingsPage', 'Notices',
 ] as $class) {

@@ -9,6 +9,7 @@ if (!defined('WP_UNINSTALL_PLUGIN')) {
 }
 
 require_once __DIR__ . '/src/Settings.php';
+require_once __DIR__ . '/src/ClientTable.php';
 require_once __DIR__ . '/src/BlockList.php';
 require_once __DIR__ . '/src/DatabaseCounts.php';
 
