@@ -103,16 +103,6 @@ impl Target {
     }
 
     /// How connections to the servers are encrypted; none if they are not.
-    pub const fn tls(&self) -> Option<&Tls> {
-        match self {
-            Self::Redis(RedisTarget { tls, .. }) | Self::Mysql(MysqlTarget { tls, .. }) => {
-                tls.as_ref()
-            }
-            _ => None,
-        }
-    }
-
-    /// The same, to change it.
     pub const fn tls_mut(&mut self) -> Option<&mut Tls> {
         match self {
             Self::Redis(RedisTarget { tls, .. }) | Self::Mysql(MysqlTarget { tls, .. }) => {
@@ -178,8 +168,9 @@ impl Target {
     ///
     /// [`ErrorKind::Configuration`](crate::error::ErrorKind::Configuration) if one is missing.
     pub fn check_parameters(&self) -> Result<()> {
-        if let Some(Tls { cert, key, .. }) = self.tls()
-            && cert.is_some() != key.is_some()
+        if let Self::Redis(RedisTarget { tls: Some(tls), .. })
+        | Self::Mysql(MysqlTarget { tls: Some(tls), .. }) = self
+            && tls.cert.is_some() != tls.key.is_some()
         {
             return Err(Error::configuration(
                 "DSN parameters \"cert\" and \"key\" must be given together",

@@ -108,9 +108,7 @@ impl Guard {
         };
         let report = self.call(asked, decide, answers);
         // The server may have given the tokens back before the call failed.
-        if report.by_store().is_none()
-            && matches!(request.op, Op::Refund { .. } | Op::GiveBack { .. } | Op::Reset)
-        {
+        if report.by_store().is_none() && request.op.gives_back() {
             self.host.clear_denials(request.key);
         }
         report
@@ -283,7 +281,7 @@ impl Guard {
     /// Notes what the store decided on a call that was sent at `sent`: a denial that need not be asked for
     /// again, or the end of one.
     pub fn note_decision(&self, request: &Request<'_>, decision: Decision, sent: u64) {
-        if let Op::Refund { .. } | Op::GiveBack { .. } | Op::Reset = request.op {
+        if request.op.gives_back() {
             self.host.clear_denials(request.key);
         } else if self.deny_cache {
             deny_cache::note_denial(&self.host, request, decision, sent);

@@ -168,6 +168,11 @@ impl Op {
         }
     }
 
+    /// Whether calls that were denied before may be accepted after it.
+    pub const fn gives_back(self) -> bool {
+        matches!(self, Self::Refund { .. } | Self::GiveBack { .. } | Self::Reset)
+    }
+
     /// Whether it settles what an earlier call took. It moves the state by its own cost, and brings no time from the
     /// future down: the state may have been made by other numbers.
     pub const fn settles(self) -> bool {

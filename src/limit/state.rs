@@ -1,6 +1,7 @@
 //! What a store remembers of one bucket.
 
-use super::block_length::{longest, whole_seconds};
+use super::block;
+use super::block_length::whole_seconds;
 use super::bounds::MAX_BLOCK;
 use super::reach::from_reach;
 use super::span::Span;
@@ -85,7 +86,7 @@ impl State {
 
     /// Whether it is a block that a clock must have shown more than `now` to write.
     pub fn is_block_from_future(self, now: u64) -> bool {
-        matches!(self, Self::Blocked { until, asked, .. } if until.saturating_sub(longest(asked)) > now)
+        block::earliest_write(self).is_some_and(|written| written > now)
     }
 }
 

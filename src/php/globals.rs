@@ -182,6 +182,11 @@ impl Globals {
         Ok(self.limiters.make(Some(dsn), &parse_of_script(dsn)?, None, &self.settings()))
     }
 
+    /// The limiter of a DSN that a script gave.
+    pub fn limiter_of_script(&self, dsn: &[u8]) -> Result<Rc<Limiter>> {
+        self.find_limiter(Some(dsn), None).map_or_else(|| self.make_limiter_of_script(dsn), Ok)
+    }
+
     /// The limiter of a limit that an operator has named.
     pub fn limiter_for(&self, named: &NamedLimit) -> Result<Rc<Limiter>> {
         self.limiter(named.storage().map(str::as_bytes), named.overrides())

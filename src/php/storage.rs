@@ -210,10 +210,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         // Each object has its own buckets, so that tests do not affect each other.
         Target::Array => Rc::new(GLOBALS.get().unshared_limiter_on(dsn)?),
         // One mapping or connection, shared with the limiters that name the same DSN.
-        _ => match GLOBALS.get().find_limiter(Some(dsn), None) {
-            Some(limiter) => limiter,
-            None => GLOBALS.get().make_limiter_of_script(dsn)?,
-        },
+        _ => GLOBALS.get().limiter_of_script(dsn)?,
     };
     let dsn = String::from_utf8_lossy(dsn).into_owned();
     call.construct(StorageObject { limiter, dsn, bootstrapping: RefCell::default() });
