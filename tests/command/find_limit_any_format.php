@@ -5,7 +5,6 @@ declare(strict_types=1);
 
 require __DIR__ . '/harness.inc';
 
-const TIME = 1_790_035_200;           // 2026-09-22T00:00:00Z
 const FORMATS = 60;
 
 mt_srand(46);

@@ -5,7 +5,6 @@ declare(strict_types=1);
 
 require __DIR__ . '/harness.inc';
 
-const TIME = 1_790_035_200;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0';
 mt_srand(16);
 $lines = '';

@@ -5,7 +5,6 @@ declare(strict_types=1);
 
 require __DIR__ . '/harness.inc';
 
-const TIME = 1_790_035_200;           // 2026-09-22T00:00:00Z
 $browser = 'Mozilla/5.0 (X11; Linux x86_64)';
 
 // Each format has the same three tries of one client, and one of another; 20 s apart.

@@ -5,8 +5,6 @@ declare(strict_types=1);
 
 require __DIR__ . '/harness.inc';
 
-const TIME = 1_790_035_200;           // 2026-09-22T00:00:00Z
-
 $common = static fn (int $time): string => gmdate('d/M/Y:H:i:s +0000', $time);
 $line = static fn (string $ip, int $time): string => rtrim(combined($ip, $time));
 $json = static fn (array $fields): string => json_encode($fields, JSON_UNESCAPED_SLASHES);

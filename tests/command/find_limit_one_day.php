@@ -5,7 +5,6 @@ declare(strict_types=1);
 
 require __DIR__ . '/harness.inc';
 
-const TIME = 1_790_035_200;           // 2026-09-22T00:00:00Z
 const PEOPLE = 1000;
 const MOST_OF_A_PERSON = 14;
 const REQUESTS_OF_A_SCRAPER = 7000;

@@ -5,9 +5,6 @@ declare(strict_types=1);
 
 require __DIR__ . '/harness.inc';
 
-const TIME = 1_790_035_200;           // 2026-09-22T00:00:00Z
-const AGENT = 'Mozilla/5.0 (X11; Linux x86_64)';
-
 $common = static fn (int $time): string => gmdate('d/M/Y:H:i:s +0000', $time);
 $iso = static fn (int $time, string $fraction = '', string $zone = 'Z'): string => gmdate('Y-m-d\TH:i:s', $time) . $fraction . $zone;
 $syslog = static fn (int $time): string => gmdate('M d H:i:s', $time);
