@@ -12,8 +12,8 @@ folder=$(mktemp -d /dev/shm/token_bucket-stand-in.XXXXXX)
 trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0
 
-# Tells the outcome of a check, and what it has printed if it failed.
-told() {
+# Counts the outcome of a check, and prints its name and what it has printed if it failed.
+note_result() {
     if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $1"; tail -n 40 "$folder/output"; fi
 }
 options="-n -d token_bucket.test_clock=1 -d token_bucket.warn_of_mistakes=0 -d token_bucket.shm_path=$folder -d error_log=$folder/log"
@@ -29,18 +29,18 @@ same() {
 }
 
 status=0; same $here/tests/surface.php || status=1
-told "the surface" $status
+note_result "the surface" $status
 for seed in $(seq 1 "${LONG:+9}9"); do
     for dsn in array: shm:; do
         status=0; same -d token_bucket.storage=$dsn -d token_bucket.limits="$PWD/$here/tests/limits.ini" $here/tests/sequences.php "$seed" 500 $dsn || status=1
-        told "sequence $seed on $dsn" $status
+        note_result "sequence $seed on $dsn" $status
         rm -rf "$folder"/token_bucket*
     done
 done
 status=0; with_stand_in $here/tests/vectors.php >"$folder/output" 2>&1 || status=1
-told "the vectors" $status
+note_result "the vectors" $status
 status=0; with_stand_in -d extension=posix $here/tests/kills.php 1000 >"$folder/output" 2>&1 || status=1
-told "1,000 kills" $status
+note_result "1,000 kills" $status
 
 # Does a script of tests/ succeed?
 # Usage: right WHAT FILE [OPTION OF PHP]... -- [ARGUMENT]...
@@ -51,12 +51,12 @@ right() {
     while [ $# -gt 0 ] && [ "$1" != -- ]; do given+=("$1"); shift; done
     shift
     with_stand_in "${given[@]}" "$here/tests/$file" "$@" >"$folder/output" 2>&1 || status=1
-    told "$what" $status
+    note_result "$what" $status
 }
 for version in 1 "1 copy" 2 "2 copy"; do
     # shellcheck disable=SC2086
     status=0; same -d token_bucket.limits="$folder/clients/limits.ini" $here/tests/clients.php "$folder/clients" $version || status=1
-    told "50,000 clients, version $version" $status
+    note_result "50,000 clients, version $version" $status
 done
 right "what is said once" mistakes.php -d token_bucket.warn_of_mistakes=1 -d token_bucket.limits=conf/limits.ini -d log_errors=1 -d error_log="$folder/unasked" --
 right "a lock that is held" held.php --
@@ -68,17 +68,17 @@ right "without flock, rename" hosting.php -d disable_functions=flock,rename -- "
 right "in open_basedir" hosting.php -d open_basedir="$PWD/$here" -- '' 'open_basedir does not allow it; set token_bucket.shm_path to one that it allows, in php.ini or by'
 mkdir "$folder/preload"
 status=0; $here/tests/preload.sh "$php" "$folder/preload" >"$folder/output" 2>&1 || status=1
-told "opcache.preload" $status
+note_result "opcache.preload" $status
 
 mkdir "$folder/folders"
 status=0; with_stand_in $here/tests/folders.php "$folder/folders" >"$folder/output" 2>&1 || status=1
-told "folders of others" $status
+note_result "folders of others" $status
 if [ "$(id -u)" = 0 ]; then
     mkdir "$folder/small"
     # shellcheck disable=SC2016
     status=0; unshare -m sh -c 'mount -t tmpfs -o size=256k none "$1" && shift && "$@"' - "$folder/small" "$php" -n -d error_log="$folder/log" \
         -d token_bucket.shm_path="$folder/small" -d auto_prepend_file="$here/stand-in.php" $here/tests/full.php >"$folder/output" 2>&1 || status=1
-    told "a full disk" $status
+    note_result "a full disk" $status
 fi
 
 # The tests of the extension that name no store on a server.
@@ -99,14 +99,14 @@ status=0
 comm -23 "$folder/failed" "$folder/listed" | sed 's/^/not listed in tests\/cannot.txt: /' | tee "$folder/wrong" || true
 comm -13 "$folder/failed" "$folder/listed" | sed 's/^/passes, though tests\/cannot.txt lists it: /' | tee -a "$folder/wrong" || true
 [ ! -s "$folder/wrong" ] && [ "$number" -gt 80 ] || status=1
-told "the extension's tests" $status
+note_result "the extension's tests" $status
 # The packages for frameworks, but for what their tests ask of servers and of a PHP without the extension's classes.
 # Usage: package NAME PATTERN [FILE]    PATTERN is of the tests that are left out
 package() {
     name=$1 pattern=$2 status=0
     shift 2
     STAND_IN=1 "integrations/$name/run-tests.sh" --filter "/^((?!$pattern).)*\$/" "$@" >"$folder/output" 2>&1 || status=1
-    told "the tests of integrations/$name" $status
+    note_result "the tests of integrations/$name" $status
 }
 # Names what LONG=1 alone runs: what repeats, or takes long.
 long() { [ -n "${LONG-}" ] || echo "|$1"; }
