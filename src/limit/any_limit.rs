@@ -1,7 +1,6 @@
 //! A limit of any kind, and the function that decides under it.
 
 use super::algorithm::WordAlgorithm;
-use super::block;
 use super::calendar_window::{self, CalendarWindow};
 use super::decision::{Available, Decision};
 use super::fixed_window::FixedWindow;
@@ -155,7 +154,7 @@ impl Limit {
     /// The earliest time that the clock can have shown when it wrote this state, in nanoseconds,
     /// rounded up by less than a microsecond. Meaningless for a state of another limit.
     pub fn earliest_write(&self, state: &StoredState) -> u64 {
-        if let Some(written) = block::earliest_write(state.word()) {
+        if let Some(written) = state.word().earliest_write_of_block() {
             return written;
         }
         match (self, state.word()) {

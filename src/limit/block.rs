@@ -59,15 +59,6 @@ fn find_end(state: State, now: u64) -> Option<u64> {
     }
 }
 
-/// The earliest time that the clock can have shown when it wrote this state, if it is a block.
-#[inline(always)]
-pub(super) fn earliest_write(state: State) -> Option<u64> {
-    match state {
-        State::Blocked { until, asked, .. } => Some(until.saturating_sub(longest(asked))),
-        _ => None,
-    }
-}
-
 /// The decision on a call during a block that ends at `until`. A refund gives nothing back, so it is
 /// denied, too.
 fn denial(until: u64, now: u64, op: Op, capacity: u64) -> Decision {

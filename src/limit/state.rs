@@ -1,7 +1,6 @@
 //! What a store remembers of one bucket.
 
-use super::block;
-use super::block_length::whole_seconds;
+use super::block_length::{longest, whole_seconds};
 use super::bounds::MAX_BLOCK;
 use super::reach::from_reach;
 use super::span::Span;
@@ -84,9 +83,18 @@ impl State {
         Self::Blocked { until, asked, number: 0 }
     }
 
+    /// The earliest time that the clock can have shown when it wrote this block, if it is one.
+    #[inline(always)]
+    pub fn earliest_write_of_block(self) -> Option<u64> {
+        match self {
+            Self::Blocked { until, asked, .. } => Some(until.saturating_sub(longest(asked))),
+            _ => None,
+        }
+    }
+
     /// Whether it is a block that a clock must have shown more than `now` to write.
     pub fn is_block_from_future(self, now: u64) -> bool {
-        block::earliest_write(self).is_some_and(|written| written > now)
+        self.earliest_write_of_block().is_some_and(|written| written > now)
     }
 }
 

@@ -98,7 +98,7 @@ impl<W: Window> WordAlgorithm for W {
 
     #[inline(always)]
     fn is_from_future(&self, state: State, now: u64) -> bool {
-        match block::earliest_write(state) {
+        match state.earliest_write_of_block() {
             Some(written) => written > now,
             None => state.expires_at() > self.end_at(now).saturating_add(W::SLACK),
         }

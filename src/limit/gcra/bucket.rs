@@ -1,6 +1,5 @@
 //! A bucket at a moment, and the decisions that every operation ends with.
 
-use crate::block;
 use crate::bounds::MAX_DEBT;
 use crate::decision::{Available, Decision, Verdict};
 use crate::emptied::{self, emptied};
@@ -187,7 +186,7 @@ pub fn earliest_write(limit: &TokenBucket, state: State) -> u64 {
         State::Emptied { at, reach } if !debt_of(reach).is_ahead => return at,
         // Debts may have moved it one refill beyond the clock.
         State::Emptied { at, .. } => at,
-        _ => return block::earliest_write(state).unwrap_or(0),
+        _ => return state.earliest_write_of_block().unwrap_or(0),
     };
     furthest.saturating_sub(limit.full.ns)
 }
