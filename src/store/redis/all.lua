@@ -20,7 +20,7 @@ local function decide_on(i, stored, instead)
     local accepted, value, s = take(opcode, stored, numbers, 1)
     if accepted then return accepted, value, s, true end
   end
-  if is_block(stored) then return decide_block(opcode, stored, extra) end
+  if is_block(stored) then return decide_block(KEYS[i], opcode, stored, extra) end
   return decide_leased(algorithms[algorithm], opcode, stored, numbers, extra)
 end
 

@@ -15,8 +15,8 @@ end
 -- Decides on a call that meets a block or sets one; extra is the duration of a new one. Returns what the
 -- algorithms return: "1" or "0", and if the value changes, the new one and the second in which it expires.
 -- Returns nothing if the algorithm decides. The value keeps how many seconds before its end it was written at most, and the number of
--- a calendar window after it (limit/calendar_window.rs).
-local function decide_block(op, stored, extra)
+-- a calendar window after it (limit/calendar_window.rs), for which it is kept as long as the window that it replaces.
+local function decide_block(key, op, stored, extra)
   local until_s, until_n, asked, corrected
   if is_block(stored) then
     until_s, until_n, asked = struct.unpack('>I5I4I4', stored)
@@ -33,15 +33,20 @@ local function decide_block(op, stored, extra)
     -- Rounded up to seconds of 13 bits and the exponent of a power of two.
     local seconds, step = s - now_s + (n > now_n and 1 or 0), 1
     while seconds / 8192 >= step do step = step * 2 end
-    local number = 1
+    local number, kept_s = 1, s
     if stored and #stored == 16 and is_time(struct.unpack('>I5I4', stored)) then
       number = struct.unpack('>I3', stored, 14)
+      -- Without what store() adds.
+      local left_s = math.floor((now_n / 1e6 + redis.call('PTTL', key)) / 1000) - 2 - (is_frozen and 3600 or 0)
+      kept_s = math.max(s, now_s + left_s)
     -- The latter is one of which hosts hold hits (leased.lua).
     elseif stored and (#stored == 12 or #stored == 24) then
       local last_s, last_n = struct.unpack('>I5I4', stored)
-      if is_time(last_s, last_n) then number = math.floor((last_n + 1) / 1000) % 1000 % 999 + 1 end
+      if is_time(last_s, last_n) then
+        number, kept_s = math.floor((last_n + 1) / 1000) % 1000 % 999 + 1, math.max(s, last_s)
+      end
     end
-    return '1', struct.pack('>I5I4I4I3', s, n, math.ceil(seconds / step) * step, number), s
+    return '1', struct.pack('>I5I4I4I3', s, n, math.ceil(seconds / step) * step, number), kept_s
   end
   if not until_s or op == 'X' then return end
   if corrected then return '0', struct.pack('>I5I4', until_s, until_n) .. string.sub(stored, 10), until_s end
