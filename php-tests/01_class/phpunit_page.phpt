@@ -18,6 +18,7 @@ preg_match('/^```php\n(.*extends TestCase.*?)^```/ms', $page, $test) || give_up(
 preg_match('~^    php (.*) vendor/bin/phpunit tests$~m', $page, $command) || give_up('docs/testing.md does not start it');
 $folder = sys_get_temp_dir() . '/token_bucket-phpunit.' . bin2hex(random_bytes(6));
 mkdir($folder);
+chdir($folder); // where PHPUnit keeps its results
 register_shutdown_function(fn () => remove($folder));
 file_put_contents("$folder/SearchLimitTest.php", "<?php\n$test[1]");
 
@@ -26,7 +27,7 @@ $extension = getenv('TEST_PHP_EXTRA_ARGS') . " -d token_bucket.shm_path=$folder"
 $stand_in = preg_replace('~ -d \S*extension=\S*token_bucket\S*~', '', " $extension") . ' -d auto_prepend_file=' . escapeshellarg(dirname(__DIR__, 2) . '/integrations/stand-in/stand-in.php');
 foreach (['the extension' => $extension, 'the stand-in' => $stand_in] as $which => $arguments) {
     foreach ([$command[1], $command[1], '-d token_bucket.storage=array:'] as $options) {
-        exec(escapeshellarg(PHP_BINARY) . " -n $arguments $options /usr/bin/phpunit --no-configuration --do-not-cache-result "
+        exec(escapeshellarg(PHP_BINARY) . " -n $arguments $options /usr/bin/phpunit --no-configuration "
             . escapeshellarg("$folder/SearchLimitTest.php") . ' 2>&1', $output, $status);
         preg_match('/^(OK .*|TokenBucket.*Exception: .*)$/m', implode("\n", $output), $told);
         echo "$which: exit $status: ", $told[1] ?? implode("\n", $output), "\n";

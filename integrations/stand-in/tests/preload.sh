@@ -18,8 +18,9 @@ cat >composer.json <<END
 END
 cat >debian.php <<'END'
 <?php
-foreach (['Bundle/FrameworkBundle', 'Component/RateLimiter', 'Component/Lock'] as $part) {
-    require_once "/usr/share/php/Symfony/$part/autoload.php";
+// Not each Debian has Symfony's clock.
+foreach (glob('/usr/share/php/Symfony/{Bundle/FrameworkBundle,Component/{RateLimiter,Lock,Clock}}/autoload.php', GLOB_BRACE) as $autoload) {
+    require_once $autoload;
 }
 END
 mkdir src
