@@ -10,14 +10,13 @@ cd "$(dirname "$0")/.."
 
 builds() { make --no-print-directory build && scripts/sanitize.sh build >/dev/null && scripts/fuzz.sh build >/dev/null; }
 
-step "Build" builds
+# Debian testing is fetched meanwhile; the system is kept.
+step "Build" at_once builds "scripts/matrix/debian.sh forky scripts/setup/packages.sh build"
 [ ! -s "$steps/failed" ] || exit 1
 # make test runs all on a build that checks itself; here it is what the optimiser could change.
 step "PHP: the release" scripts/phpt.sh php-tests/01_class php-tests/02_storages php-tests/06_fpm php-tests/08_memory php-tests/09_statistics
-# Miri runs on one core.
-step "Memory: valgrind, AddressSanitizer and Miri" at_once "scripts/sanitize.sh short valgrind asan" "scripts/sanitize.sh short miri"
-# make test runs them with the frameworks of Debian 12. The system is kept; the first time it is installed. The stand-in has no
-# framework: make matrix runs it on other PHPs.
+step "Memory: valgrind, AddressSanitizer and Miri" scripts/sanitize.sh short
+# make test runs them with the frameworks of Debian 12. The stand-in has no framework: make matrix runs it on other PHPs.
 step "Packages: the frameworks of Debian testing" env FORKY=only scripts/test-integrations.sh laravel psr15 symfony wordpress
 step "Fuzzing" env SEED=1 scripts/fuzz.sh 3
 step "Endurance" env MINUTES=0.5 SEED=1 scripts/soak.sh

@@ -110,7 +110,8 @@ write_program() {
     chmod 755 "$asan_folder/$1"
 }
 
-# The pure parts, and the slot protocol in plain memory: Miri supports neither PHP nor shared mappings.
+# Unsafe code that needs no file, server or PHP; the limits have none. The slot protocol in plain memory: Miri supports neither PHP nor
+# shared mappings.
 miri() {
     name="Miri: what needs no file, server or PHP"
     # An older nightly is taken if the newest lacks it.
@@ -120,11 +121,7 @@ miri() {
         leave_out "$name" "rustup cannot install Miri"
         return
     fi
-    in_memory="mapped::claimed mapped::fields mapped::set mapped::text"
-    [ -n "$short" ] || in_memory="$in_memory dsn:: store::name store::record store::shm::slot guard::gate guard::denials"
-    run "Miri: src/limit" with_miri --package token_bucket_limit --lib
-    # shellcheck disable=SC2086
-    run "$name" with_miri --package token_bucket --lib -- $in_memory
+    run "$name" with_miri --lib -- mapped::claimed mapped::fields mapped::set mapped::text
     [ -n "$short" ] || run "Miri: the slot protocol by threads" with_miri --test slot_words
 }
 with_miri() {

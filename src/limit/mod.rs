@@ -10,6 +10,8 @@
 //! ends; `sliding_window` is a window by itself. `permits` limits how many run at once. `block` denies every call until a time,
 //! whatever the algorithm; `compound` charges several limits or none.
 
+#![forbid(unsafe_code)]
+
 mod algorithm;
 mod any_limit;
 mod block;
@@ -64,6 +66,3 @@ pub use state::State;
 pub use stored_state::{Hits, Leased, StoredState};
 pub use token_bucket::TokenBucket;
 pub use window::Window;
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,6 @@
 use super::*;
 use crate::SECOND;
 use crate::reach::UNIT;
-use crate::tests::rounds;
 use crate::{Limit, Op, StoredState, apply};
 use proptest::prelude::*;
 
@@ -63,7 +62,6 @@ fn reach_is_rounded_up_by_less_than_a_fifty_thousandth() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "a million steps, which Miri takes minutes for")]
 fn rounding_costs_no_more_than_what_was_there_when_the_numbers_changed() {
     let [short, long] = [per(100, 1.0), per(1_000_000, 3_600.0)];
     let mut bucket = Bucket { state: StoredState::FULL, now: T };
@@ -241,7 +239,7 @@ fn clock_that_went_back_empties_a_bucket_for_one_refill() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(rounds(2_000)))]
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     /// Old and new workers side by side, whatever the numbers: what both buckets hold, and what the faster one gets back.
     #[test]

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::span::Span;
-use crate::tests::rounds;
 use crate::{
     CalendarWindow, Decision, Limit, MAX_HITS, MAX_REFILL, SECOND, State, StoredState,
     WordAlgorithm,
@@ -134,7 +133,7 @@ fn ops() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(rounds(1_000)))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn window_decides_as_a_count_of_its_hits_does(

@@ -6,7 +6,6 @@ use crate::emptied::emptied;
 use crate::error::LimitError;
 use crate::reach::Debt;
 use crate::span::{GRAIN, SECOND};
-use crate::tests::rounds;
 use proptest::prelude::*;
 
 mod edges;
@@ -78,7 +77,7 @@ fn parts(limit: &TokenBucket, span: Span) -> u128 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: rounds(2_000), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn admissions_never_exceed_capacity_and_refill(
@@ -287,7 +286,7 @@ fn reservations_do_not_drift() {
         let limit = TokenBucket::per_second(1, rate).unwrap();
         let (mut state, mut wait) = (State::FULL, 0);
         let reserve = Op::Reserve { cost: 1, max_wait: MAX_DEBT };
-        let rounds = rounds(100_001);
+        let rounds = 100_001;
         for _ in 0..rounds {
             let (decision, after) = apply(&limit, state, T0, reserve);
             (state, wait) = (after, decision.wait);

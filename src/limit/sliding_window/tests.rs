@@ -1,7 +1,6 @@
 //! The window against a log of every hit, and against its places.
 
 use super::*;
-use crate::tests::rounds;
 use crate::{MAX_REFILL, SECOND};
 use proptest::prelude::*;
 
@@ -30,7 +29,7 @@ fn counted(log: &[u64], now: u64) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(rounds(2_000)))]
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
     fn window_decides_as_a_log_of_all_hits_does(
