@@ -11,8 +11,6 @@
 #                  scripts/test/phpunit.sh FOLDER does that for a folder with a bootstrap.php
 #   composer.json  requires ext-token_bucket
 #   README.md      begins with the lines to copy
-# Where phpstan is on the PATH, it runs at level 8 with integrations/phpstan.neon and the stubs. It has not been run so far: neither
-# Debian nor another registry that the tests can reach has it.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -67,13 +65,6 @@ for name in $here; do
     grep -a '^Not run: ' "$log" || true
     printf '%-10s %s (%d s)\n' "$name" "${counts:-no counts}" $(($(date +%s) - begun))
 done
-
-if [ -z "$here" ]; then :
-elif command -v phpstan >/dev/null; then
-    phpstan analyse --no-progress --configuration integrations/phpstan.neon || { broken="$broken phpstan"; failed=$((failed + 1)); }
-else
-    echo "Not run: PHPStan, which is not in Debian $(. /etc/os-release && echo "${VERSION_ID-testing}")"
-fi
 
 # A mirror that lacks something today is no fault of the packages.
 if [ -n "${FORKY-}" ] && ! { scripts/setup/packages.sh forky &&
