@@ -19,6 +19,7 @@ test-quick: ## the tests that need no server, for the edit loop: ten minutes the
 
 test: ## run every test
 	@scripts/setup/packages.sh test
+	@scripts/setup/packages.sh integrations
 	@scripts/test.sh
 
 lint: ## formatting, clippy, floors, documents, dependencies, PHP
