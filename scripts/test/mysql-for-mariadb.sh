@@ -5,4 +5,4 @@ set -eu
 cd "$(dirname "$0")/../.."
 
 # shellcheck disable=SC2046
-TB_SQL=mysqld scripts/phpt.sh $(grep -l SQL_SERVER php-tests/*/*.phpt)
+TB_SQL=mysqld scripts/phpt.sh $(grep -rl SQL_SERVER php-tests --include="*.phpt")

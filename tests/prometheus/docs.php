@@ -56,7 +56,7 @@ final class Docs
 function check_docs(Report $report, Docs $docs, Site $site): void
 {
     $metrics = $docs->metrics();
-    // There only while a clock is behind: php-tests/07_servers/memcached_clocks.phpt.
+    // There only while a clock is behind: php-tests/07_servers/memcached/memcached_clocks.phpt.
     $report->expect('the table has the difference of clocks', 'gauge', $metrics['token_bucket_server_clock_behind_seconds'] ?? null);
     unset($metrics['token_bucket_server_clock_behind_seconds']);
     $report->expect('the table has the metrics that prometheus() has, with their types', metric_types($site->get('token_bucket.php')), $metrics);

@@ -1,6 +1,6 @@
 <?php
 /*
- * Several hosts on this machine: processes with tables of their own, as in php-tests/07_servers/lease_bound.phpt.
+ * Several hosts on this machine: processes with tables of their own, as in php-tests/07_servers/leases/lease_bound.phpt.
  */
 
 const HOST_SECONDS = 0.5;

@@ -1,0 +1,70 @@
+--TEST--
+Servers: a call lost with an idle connection is repeated; a refund is not, because it may have been done
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.on_error=throw
+token_bucket.timeout_ms=5000
+token_bucket.connect_timeout_ms=5000
+token_bucket.deny_cache=0
+--FILE--
+<?php
+require dirname(__DIR__, 2) . '/servers.inc';
+
+/** Passes on a server's first call on each connection, and hangs up when it has read the second. */
+function forgetful(Server $server, string $asked, string $log): int
+{
+    return strange_server(function ($client) use ($server, $asked, $log): void {
+        if (pcntl_fork() > 0) {
+            fclose($client);
+            return;
+        }
+        stream_set_blocking($client, true);
+        $upstream = stream_socket_client("tcp://127.0.0.1:$server->port");
+        for ($calls = 0; ($request = fread($client, 8192)) !== '' && $request !== false;) {
+            if (str_contains($request, $asked)) {
+                file_put_contents($log, $asked, FILE_APPEND);
+                if (++$calls === 2) {
+                    break;
+                }
+            }
+            fwrite($upstream, $request);
+            fwrite($client, fread($upstream, 8192));
+        }
+        posix_kill(posix_getpid(), SIGKILL);
+    });
+}
+
+$log = tempnam(sys_get_temp_dir(), 'token_bucket');
+foreach (['redis' => 'EVALSHA', 'memcached' => 'ms '] as $kind => $asked) {
+    $server = new Server($kind);
+    // So that the script is known, which is longer than what is passed on in one piece.
+    (new TokenBucket($server->dsn(), 'other', 1, 1))->peek();
+    $bucket = new TokenBucket("$kind://127.0.0.1:" . forgetful($server, $asked, $log), 'x', 10, 0.001);
+    // The last: the server is up, and so it is asked.
+    foreach (['consume', 'consume', 'refund', 'consume'] as $method) {
+        file_put_contents($log, '');
+        try {
+            $bucket->$method();
+            echo "$kind: $method() done";
+        } catch (TokenBucket\StorageException $e) {
+            echo "$kind: $method(): ", preg_replace('/:\d+:/', ':PORT:', $e->getMessage());
+        }
+        echo ', asked ', substr_count(file_get_contents($log), $asked), "\n";
+    }
+    echo (new TokenBucket($server->dsn(), 'x', 10, 0.001))->peek()->getRemainingTokens(), " left\n";
+}
+unlink($log);
+?>
+--EXPECT--
+redis: consume() done, asked 1
+redis: consume() done, asked 2
+redis: refund(): Redis at 127.0.0.1:PORT: the idle connection was lost, and maybe the call was done, asked 1
+redis: consume() done, asked 1
+7 left
+memcached: consume() done, asked 1
+memcached: consume() done, asked 2
+memcached: refund(): memcached at 127.0.0.1:PORT: the idle connection was lost, and maybe the call was done, asked 1
+memcached: consume() done, asked 1
+7 left
