@@ -19,5 +19,5 @@ for part in bin examples integrations share stubs; do
 done
 # What only the tests and benchmarks of the integrations need.
 rm -rf "$folder"/integrations/*/tests "$folder"/integrations/*/scripts
-find "$folder/integrations" \( -name run-tests.sh -o -name 'packages*' -o -name interfaces.sh -o -name bench.php \) -delete
+find "$folder/integrations" \( -name run-tests.sh -o -name 'packages*' -o -name interfaces.sh \) -delete
 "$php" -n packaging/links.php "$folder"

@@ -53,7 +53,7 @@ run() {
     script=$1
     set -- -n -d zend_extension=opcache -d opcache.enable_cli=1 -d opcache.jit=disable -d apc.enable_cli=1 -d memory_limit=1G \
         -d token_bucket.shm_path="$tables" -d token_bucket.limits="$tables/limits.ini"
-    for extension in posix apcu ctype igbinary msgpack redis memcached memcache mysqlnd pdo pdo_mysql "$BENCH_EXTENSION"; do
+    for extension in posix apcu ctype mbstring igbinary msgpack redis memcached memcache mysqlnd pdo pdo_mysql "$BENCH_EXTENSION"; do
         set -- "$@" -d extension="$extension"
     done
     BENCH_OPTIONS=$(printf '%s\n' "$@") timeout --foreground 900 "$php" "$@" "$script"

@@ -18,10 +18,10 @@ const TOKENS_PER_SECOND = 1 / 3600;
 mysql_tables();
 $data = ['rounds' => rounds(5), 'limit' => LIMIT, 'processes' => PROCESSES, 'tries' => TRIES, 'patience' => PATIENCE_NS / 1e9, 'limiters' => []];
 for ($round = 0; $round < $data['rounds']; $round++) {
-    foreach (in_turn(array_keys(limiters()), $round) as $name) {
-        $limiter = limiters()[$name];
+    foreach (in_turn(array_keys(counted_limiters()), $round) as $name) {
+        $limiter = counted_limiters()[$name];
         // Left out: buckets of one process only, and stores measured over another connection.
-        if ($name === 'array' || str_ends_with($limiter->store, 'TCP')) {
+        if ($name === 'array' || str_contains($name, '_tcp')) {
             continue;
         }
         // In memory a round is too short for every race to show, so there are more rounds.
@@ -33,6 +33,9 @@ for ($round = 0; $round < $data['rounds']; $round++) {
     }
 }
 keep('over_admission', $data);
+foreach ($data['limiters'] as $name => ['admitted' => $admitted]) {
+    printf("%-45s %-20s %d to %d\n", counted_limiters()[$name]->title, counted_limiters()[$name]->store, min($admitted), max($admitted));
+}
 
 /** @return int[] the number of accepted calls, and of tries */
 function rush(Limiter $limiter, string $id): array

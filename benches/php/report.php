@@ -12,6 +12,10 @@ foreach (['environment', 'summary', 'latency', 'throughput', 'server_cpu', 'open
     require __DIR__ . "/report/$file.php";
 }
 
+$lacking = array_filter(SUBJECTS, fn (string $subject): bool => !is_file(data_folder() . "/$subject.json"));
+if ($lacking) {
+    exit('No page is written: not measured were ' . implode(', ', $lacking) . "\n");
+}
 $folder = getenv('BENCH_PAGE');
 // Plots of an older run.
 array_map(unlink(...), glob("$folder/benchmarks/*.svg"));

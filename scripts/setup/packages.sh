@@ -9,7 +9,7 @@ demo="$build php-fpm nginx-light curl"
 servers="redis-server redis-sentinel memcached mariadb-server openssl"
 fuzz="$build g++"
 test="$demo $servers eatmydata php-mysql php-sqlite3 phpunit libfcgi-bin valgrind strace gcc g++ iproute2 nftables haproxy socat prometheus chromium chromium-driver fonts-dejavu-core"
-bench="$test php-cgi php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock wrk gnuplot-nox"
+bench="$test php-cgi php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock php-illuminate-cache php-illuminate-filesystem php-illuminate-redis php-mbstring wrk gnuplot-nox"
 histories="$test php-redis php-memcached php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock php-illuminate-cache php-illuminate-filesystem"
 matrix="$test apache2-bin apache2-dev apache2-utils build-essential debootstrap dpkg-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross libsqlite3-dev
     musl-tools"

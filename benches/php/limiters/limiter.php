@@ -46,6 +46,16 @@ function limiters(): array
     return $all;
 }
 
+/**
+ * Those whose accepted calls are counted.
+ *
+ * @return array<string, Limiter>
+ */
+function counted_limiters(): array
+{
+    return limiters() + array_column(laravel_limiters(), null, 'name');
+}
+
 /** @return array<string, Limiter> */
 function server_limiters(): array
 {
@@ -81,6 +91,6 @@ function place(string $dsn): array
     return [$host, (int) $port];
 }
 
-foreach (['token_bucket', 'symfony', 'memory', 'redis', 'memcached', 'mysql', 'variants'] as $file) {
+foreach (['token_bucket', 'symfony', 'memory', 'redis', 'memcached', 'mysql', 'variants', 'laravel'] as $file) {
     require_once __DIR__ . "/$file.php";
 }

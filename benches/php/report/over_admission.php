@@ -9,7 +9,7 @@ function over_admission(): Section
     $data = kept('over_admission');
     $rows = [];
     $all_tries = $data['processes'] * $data['tries'];
-    foreach (array_intersect_key(limiters(), $data['limiters']) as $name => $limiter) {
+    foreach (array_intersect_key(counted_limiters(), $data['limiters']) as $name => $limiter) {
         ['admitted' => $admitted, 'tried' => $tried] = $data['limiters'][$name];
         $most = max($admitted);
         $verdict = match (true) {

@@ -7,10 +7,9 @@ use Illuminate\Http\Request;
 use Illuminate\Support\Facades\Route;
 
 $page = static fn () => 'page';
-foreach (['api', 'custom', 'set', 'same-key', 'none', 'none-and-one', 'office', 'closed', 'ready-response', 'many', 'hundred'] as $limiter) {
+foreach (['api', 'custom', 'set', 'same-key', 'none', 'none-and-one', 'office', 'closed', 'ready-response'] as $limiter) {
     Route::get("/$limiter", $page)->middleware("throttle:$limiter");
 }
-Route::get('/free', $page);
 Route::get('/ten-a-minute', $page)->middleware('throttle:10,1');
 Route::get('/ten-a-minute-too', $page)->middleware('throttle:10,1');
 Route::get('/three-in-ten-minutes', $page)->middleware('throttle:3,10');

@@ -45,9 +45,6 @@ class AppServiceProvider extends ServiceProvider
         RateLimiter::for('failures', static fn (Request $request) => Limit::perMinute(5)->by($client($request))->after(
             static fn (Response $response) => $response->getStatusCode() === 401
         ));
-        // For bench.php.
-        RateLimiter::for('many', static fn () => Limit::perMinute(10_000_000));
-        RateLimiter::for('hundred', static fn (Request $request) => Limit::perHour(100)->by((string) $request->query('client')));
 
         RateLimiter::for('jobs', static fn (object $job) => Limit::perMinute(5)->by($job->client));
         RateLimiter::for('job-set', static fn (object $job) => [
