@@ -8,7 +8,8 @@ use rustix::time::ClockId::{Boottime, MonotonicCoarse, RealtimeCoarse};
 use rustix::time::ClockId::{
     Monotonic as Boottime, Monotonic as MonotonicCoarse, Realtime as RealtimeCoarse,
 };
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Nanoseconds since this host booted, sleep included.
 ///
@@ -17,6 +18,40 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[inline]
 pub fn boot_time() -> u64 {
     read(Boottime).min(MAX_NOW)
+}
+
+/// Whether a thread has ever frozen its time: others need not look whether they have.
+static IS_TEST: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static FROZEN: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// Lets the time of all limits stand still in this thread, at so many nanoseconds since 1970; go on, if none.
+pub fn freeze(time: Option<u64>) {
+    IS_TEST.fetch_or(time.is_some(), Ordering::Relaxed);
+    FROZEN.set(time);
+}
+
+/// Runs `work` while the time of this thread stands still, or goes on if none is given.
+pub fn at<R>(time: Option<u64>, work: impl FnOnce() -> R) -> R {
+    let before = FROZEN.get();
+    freeze(time);
+    let result = work();
+    freeze(before);
+    result
+}
+
+/// The time of a test's clock, if it stands still.
+#[inline(always)]
+pub fn frozen() -> Option<u64> {
+    if IS_TEST.load(Ordering::Relaxed) { FROZEN.get() } else { None }
+}
+
+/// The time that limits on this host go by: that of a test's clock, or since this host booted.
+#[inline(always)]
+pub fn now() -> u64 {
+    frozen().unwrap_or_else(boot_time)
 }
 
 #[inline]
@@ -37,8 +72,8 @@ pub fn coarse_time() -> u64 {
 /// still, it is `now`.
 // Not a method of `BucketChange`, which would have to lie in memory then.
 #[cold]
-pub fn latest(now: u64, is_frozen: bool) -> u64 {
-    if is_frozen { now } else { now.max(boot_time()) }
+pub fn latest(now: u64) -> u64 {
+    if frozen().is_some() { now } else { now.max(boot_time()) }
 }
 
 /// The time of day, in nanoseconds since 1970. It steps when the clock is set.
@@ -50,6 +85,12 @@ pub fn unix_nanoseconds() -> u64 {
 #[inline]
 pub fn coarse_unix_time() -> u64 {
     read(RealtimeCoarse).min(MAX_NOW)
+}
+
+/// How far the time of day is ahead of `now`, a reading of [`now`] or [`boot_time`]. A test's clock tells the time of day.
+#[inline]
+pub fn time_of_day_ahead(now: u64) -> u64 {
+    if frozen().is_some() { 0 } else { unix_time_at_boot(now) }
 }
 
 /// The time of day at which [`boot_time`] was 0, as of a moment within the second before `now`, a reading of it.

@@ -14,6 +14,7 @@ mod support;
 use proptest::prelude::*;
 use std::cell::Cell;
 use support::{Folder, with_context};
+use token_bucket::clock::at;
 use token_bucket::dsn::{Dsn, Target};
 use token_bucket::guard::Stores;
 use token_bucket::limit::{
@@ -89,7 +90,7 @@ impl Bench {
             cost,
             asked_for_nothing: false,
         };
-        settle_all(&[settlement], Some(now)).answer.unwrap()[0]
+        at(Some(now), || settle_all(&[settlement])).answer.unwrap()[0]
     }
 
     /// Whether a sliding window with other numbers finds the same hits. In shared memory a lower limit looks at fewer places, and
@@ -112,15 +113,18 @@ impl Bench {
     }
 
     fn call(&self, name: &[u8], limit: &Limit, op: Op, now: u64) -> Decision {
-        let answer =
-            with_context(name, |context| self.limiter.decide(&context, limit, &op, Some(now)));
+        let answer = with_context(name, |context| {
+            at(Some(now), || self.limiter.decide(&context, limit, &op))
+        });
         let answer = answer.answer.unwrap();
         assert!(!answer.flags.is_degraded());
         answer.decision
     }
 
     fn admits(&self, name: &[u8], limit: &Limit, op: Op, now: Option<u64>) -> bool {
-        with_context(name, |context| self.limiter.admits(&context, limit, &op, now)).answer.unwrap()
+        at(now, || with_context(name, |context| self.limiter.admits(&context, limit, &op)))
+            .answer
+            .unwrap()
     }
 
     fn take(&self, name: &[u8], limit: &Limit, cost: u64, now: u64) -> Decision {
@@ -493,7 +497,7 @@ fn decision_is_refunded_where_it_was_made(bench: &Bench) {
     };
     let attempt = |limit: &Limit, cost, now| {
         let op = Op::Take { cost };
-        with_context(b"x", |context| bench.limiter.decide(&context, limit, &op, Some(now)))
+        with_context(b"x", |context| at(Some(now), || bench.limiter.decide(&context, limit, &op)))
             .answer
             .unwrap()
     };
@@ -535,7 +539,7 @@ fn settlement_after_a_reset_or_a_block_is_false(bench: &Bench) {
         let attempt = |cost, now| {
             let op = Op::Take { cost };
             let answer =
-                with_context(&name, |it| bench.limiter.decide(&it, window, &op, Some(now)));
+                with_context(&name, |it| at(Some(now), || bench.limiter.decide(&it, window, &op)));
             answer.answer.unwrap()
         };
         let mut charged = vec![attempt(4, now)];
@@ -615,7 +619,7 @@ fn sliding_window_of_many_hits_is_kept_whole(bench: &Bench) {
 fn call_is_charged_what_it_cost(bench: &Bench) {
     let take = |limit: &Limit, cost, now| {
         with_context(b"x", |context| {
-            bench.limiter.decide(&context, limit, &Op::Take { cost }, Some(now))
+            at(Some(now), || bench.limiter.decide(&context, limit, &Op::Take { cost }))
         })
         .answer
         .unwrap()
@@ -718,11 +722,11 @@ impl<'a> Compound<'a> {
             asked_for_nothing: false,
         };
         let each: Vec<_> = (0..decisions.len()).map(settlement).collect();
-        settle_all(&each, Some(now)).answer.unwrap()
+        at(Some(now), || settle_all(&each)).answer.unwrap()
     }
 
     fn take(&self, costs: &[u64], now: u64) -> Vec<Decision> {
-        let answers = take_all(&self.members(costs), Some(now)).answer.unwrap();
+        let answers = at(Some(now), || take_all(&self.members(costs))).answer.unwrap();
         answers.into_iter().map(|answer| answer.unwrap().decision).collect()
     }
 }
@@ -792,8 +796,8 @@ fn any_sequence_on_a_first_of_charges_the_first_that_accepts(bench: &Bench) {
                 }
             }
             let members = || first_of.members(&[cost; 4]).into_iter().map(|it| Member { leave, ..it });
-            let seen = peek_first(members(), Some(now)).answer.unwrap();
-            let taken = take_first(members(), Some(now)).answer.unwrap();
+            let seen = at(Some(now), || peek_first(members())).answer.unwrap();
+            let taken = at(Some(now), || take_first(members())).answer.unwrap();
             // A call that takes nothing is not blocked by what it would leave.
             if cost > 0 {
                 prop_assert_eq!(place_of(&seen), place_of(&taken));
@@ -817,7 +821,7 @@ fn any_sequence_on_a_first_of_charges_the_first_that_accepts(bench: &Bench) {
                     limiter: first_of.limiters[i], identifier: &first_of.names[i], limit: &limits[i], in_force: None,
                     decision: &decision, decided_by: DecidedBy::Store, cost: real, asked_for_nothing: false,
                 };
-                settlement.settle(Some(now)).answer.unwrap();
+                at(Some(now), || settlement.settle()).answer.unwrap();
                 if real != cost {
                     states[i] = apply(&limits[i], &states[i], now, decision.settle(real)).1;
                 }
@@ -846,7 +850,7 @@ fn several_limits_are_charged_or_none(bench: &Bench) {
     let denied = compound.take(&[3, 1, 1], T0);
     assert_eq!(accepted(&denied), [false, false, true]);
     assert!(denied.iter().all(|decision| decision.taken == 0));
-    let seen = peek_all(&compound.members(&[1, 1, 9]), Some(T0)).answer.unwrap();
+    let seen = at(Some(T0), || peek_all(&compound.members(&[1, 1, 9]))).answer.unwrap();
     let seen: Vec<_> = seen.into_iter().map(|answer| answer.unwrap().decision).collect();
     assert_eq!(accepted(&seen), [true, false, false]);
     assert_eq!(left(), [2, 0, 8]);

@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 use support::{Folder, with_context};
+use token_bucket::clock::{at, freeze};
 use token_bucket::dsn::Dsn;
 use token_bucket::guard::Stores;
 use token_bucket::limit::{HeldPermits, Op, PermitLimit, PermitOp, SECOND, TokenBucket};
@@ -31,7 +32,7 @@ use token_bucket::mapped::{FileSettings, Location, MIN_SIZE, PERMITS_SIZE, Purpo
 use token_bucket::net::Timeouts;
 use token_bucket::settings::{OnError, Settings};
 use token_bucket::store::shm::permits::{PermitTable, SharedPermits};
-use token_bucket::store::{Key, KeyHash, LimitKind, PermitCall, PermitHandle, Permits};
+use token_bucket::store::{Key, KeyHash, LimitKind, PermitHandle, Permits};
 
 const T0: u64 = 1_700_000_000 * SECOND;
 
@@ -81,21 +82,18 @@ impl Bench {
         leave: u64,
         now: u64,
     ) -> Option<HeldPermit> {
-        with_context(name, |context| acquire(&self.limiter, &context, limit, leave, Some(now)))
-            .answer
-            .unwrap()
+        let ask = |context: CallContext<'_>| acquire(&self.limiter, &context, limit, leave);
+        at(Some(now), || with_context(name, ask)).answer.unwrap()
     }
 
     fn count(&self, name: &[u8], now: u64) -> u32 {
-        with_context(name, |context| count_permits(&self.limiter, &context, &limit(1), Some(now)))
-            .answer
-            .unwrap()
+        let ask = |context: CallContext<'_>| count_permits(&self.limiter, &context, &limit(1));
+        at(Some(now), || with_context(name, ask)).answer.unwrap()
     }
 
     fn reset(&self, name: &[u8], now: u64) {
-        with_context(name, |context| reset_permits(&self.limiter, &context, Some(now)))
-            .answer
-            .unwrap();
+        let ask = |context: CallContext<'_>| reset_permits(&self.limiter, &context);
+        at(Some(now), || with_context(name, ask)).answer.unwrap();
     }
 }
 
@@ -105,11 +103,11 @@ fn limit(max: i64) -> PermitLimit {
 }
 
 fn renew(permit: &mut HeldPermit, seconds: u64, now: u64) -> bool {
-    permit.renew(seconds * SECOND, Some(now)).answer.unwrap().unwrap()
+    at(Some(now), || permit.renew(seconds * SECOND)).answer.unwrap().unwrap()
 }
 
 fn release(permit: HeldPermit, now: u64) {
-    permit.release(Some(now)).answer.unwrap();
+    at(Some(now), || permit.release()).answer.unwrap();
 }
 
 on_host_and_redis!(
@@ -219,7 +217,7 @@ fn identifiers_and_kinds_are_separate(bench: &Bench) {
     let bucket = TokenBucket::per_second(1, 1.0).unwrap().into();
     let take = |name| {
         let take = |context: CallContext<'_>| {
-            bench.limiter.decide(&context, &bucket, &Op::Take { cost: 1 }, Some(T0))
+            at(Some(T0), || bench.limiter.decide(&context, &bucket, &Op::Take { cost: 1 }))
         };
         with_context(name, take).answer.unwrap().decision.is_accepted()
     };
@@ -249,19 +247,17 @@ fn lowered_limit_takes_effect(bench: &Bench) {
 fn system_clock_counts_without_a_test(bench: &Bench) {
     let short = PermitLimit::new(1, 0.2).unwrap();
     let acquire = || {
-        with_context(b"x", |context| acquire(&bench.limiter, &context, &short, 0, None))
-            .answer
-            .unwrap()
+        with_context(b"x", |context| acquire(&bench.limiter, &context, &short, 0)).answer.unwrap()
     };
     let mut first = acquire().unwrap();
     assert!(acquire().is_none());
-    assert_eq!(first.renew(SECOND / 5, None).answer, Ok(Some(true)));
+    assert_eq!(first.renew(SECOND / 5).answer, Ok(Some(true)));
     thread::sleep(Duration::from_millis(250));
-    assert_eq!(first.renew(SECOND, None).answer, Ok(Some(false)));
+    assert_eq!(first.renew(SECOND).answer, Ok(Some(false)));
     let second = acquire().expect("the lifetime has ended");
-    first.release(None).answer.unwrap();
+    first.release().answer.unwrap();
     assert!(acquire().is_none());
-    second.release(None).answer.unwrap();
+    second.release().answer.unwrap();
     assert!(acquire().is_some());
 }
 
@@ -322,11 +318,11 @@ fn any_sequence_is_answered_as_by_held_permits(bench: &Bench) {
                     if permit.is_some() { held.push((id, permit)); }
                 }
                 Step::Renew(back, lifetime) => {
-                    let Some(at) = nth(back, &held) else { continue };
-                    let (id, permit) = &mut held[at];
+                    let Some(i) = nth(back, &held) else { continue };
+                    let (id, permit) = &mut held[i];
                     let Some(permit) = permit else { continue };
                     let expected = model.apply(now, PermitOp::Renew { id: *id, lifetime });
-                    prop_assert_eq!(permit.renew(lifetime, Some(now)).answer.unwrap(), Some(expected.accepted));
+                    prop_assert_eq!(at(Some(now), || permit.renew(lifetime)).answer.unwrap(), Some(expected.accepted));
                 }
                 Step::Release(back) => {
                     let Some(at) = nth(back, &held) else { continue };
@@ -360,9 +356,11 @@ fn process_in(folder: &Folder) -> SharedPermits {
     SharedPermits::in_table(Rc::new(PermitTable::new(location(folder, MIN_SIZE))), 0)
 }
 
-fn call(frozen: Option<u64>) -> PermitCall<'static> {
+/// Sets this thread's clock.
+fn call(frozen: Option<u64>) -> &'static Timeouts {
     static TIMEOUTS: Timeouts = Timeouts { call: Duration::ZERO, connect: Duration::ZERO };
-    PermitCall { frozen, timeouts: &TIMEOUTS }
+    freeze(frozen);
+    &TIMEOUTS
 }
 
 fn with_key<R>(name: &[u8], work: impl FnOnce(&Key<'_>) -> R) -> R {

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 use support::Folder;
+use token_bucket::clock::{at, boot_time};
 use token_bucket::dsn::Dsn;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::limiter::{Limiter, Limiters, Member, RecordHandle, admits_all, take_all};
@@ -99,9 +100,10 @@ fn admitted_under(
     let key_hash = Cell::new(KeyHash::default());
     let key =
         Key { parts: [prefix, name, b"", b""], key_hash: &key_hash, kind: LimitKind::from(limit) };
-    let request =
-        Request { key: &key, limit, op: &op, time: now.into(), timeouts: &Timeouts::default() };
-    store.accepts(&request).map(|answer| answer.decision).map_err(|error| error.to_string())
+    let timeouts = &Timeouts::default();
+    let request = Request { key: &key, limit, op: &op, now: boot_time(), timeouts };
+    let answer = at(now, || store.accepts(&request));
+    answer.map(|answer| answer.decision).map_err(|error| error.to_string())
 }
 
 fn take(store: &SharedMemory, name: &[u8]) -> bool {
@@ -459,8 +461,8 @@ fn removed_table_is_left_within_a_second() {
     let take_old = |frozen: Option<u64>| {
         let op = Op::Take { cost: 1 };
         let (key, limit, op, timeouts) = (&key, &limit, &op, &timeouts);
-        let request = Request { key, limit, op, time: frozen.into(), timeouts };
-        old.accepts(&request).unwrap().decision
+        let request = Request { key, limit, op, now: boot_time(), timeouts };
+        at(frozen, || old.accepts(&request)).unwrap().decision
     };
     assert!(!take_old(Some(T0)));
     fs::remove_file(&path).unwrap();
@@ -675,12 +677,12 @@ fn take_from_all(
         .collect();
     let is_admitted = match with_decision {
         true => {
-            let answers = take_all(&members, None).answer.unwrap();
+            let answers = take_all(&members).answer.unwrap();
             answers
                 .iter()
                 .all(|answer| answer.is_some_and(|flagged| flagged.decision.is_accepted()))
         }
-        false => admits_all(&members, None).answer.unwrap(),
+        false => admits_all(&members).answer.unwrap(),
     };
     if is_admitted {
         for (limit, cost) in shared.iter().zip(costs) {

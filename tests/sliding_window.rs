@@ -27,7 +27,7 @@ use token_bucket::limit::{Decision, Limit, Op, SECOND, SlidingWindow};
 use token_bucket::mapped::{Location, MIN_SIZE, Purpose};
 use token_bucket::net::Timeouts;
 use token_bucket::store::shm::SharedMemory;
-use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Time};
+use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store};
 
 const PROCESSES: usize = 8;
 const MILLISECOND: u64 = SECOND / 1_000;
@@ -60,7 +60,7 @@ impl Window {
             key: &Key { parts, kind: LimitKind::SlidingWindow, key_hash: &self.key_hash },
             limit: &self.limit,
             op: &op,
-            time: Time::Now,
+            now: boot_time(),
             timeouts: &Timeouts::default(),
         })
     }

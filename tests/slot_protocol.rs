@@ -688,11 +688,10 @@ mod window {
             limit: &limit(places),
             places: set::Places::new(places, HASH).unwrap(),
             now: Cell::new(NOW),
-            is_frozen: true,
             statistics: &TableStatistics::default(),
             lacked_room: Cell::new(false),
         };
-        hits::decide(&window, op)
+        token_bucket::clock::at(Some(NOW), || hits::decide(&window, op))
     }
 
     pub fn take(places: &Places, cost: u64) -> bool {

@@ -7,6 +7,7 @@ use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
 use std::fs::File;
+use token_bucket::clock::{boot_time, freeze};
 use token_bucket::limit::{
     Decision, GRAIN, Limit, MAX_BLOCK, MAX_NOW, Op, SECOND, SlidingWindow, StoredState,
     TokenBucket, apply, whole_seconds,
@@ -16,7 +17,7 @@ use token_bucket::net::Timeouts;
 use token_bucket::store::array::Array;
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Time};
+use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store};
 use token_bucket_fuzz::calls::{keeps_promises, limit, may_owe, operation, time};
 use token_bucket_fuzz::folder::folder;
 
@@ -90,8 +91,8 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         model[at] = after;
         let (key_hash, timeouts) = (Cell::default(), Timeouts::default());
         let name = named(key, b"", kind, &key_hash);
-        let request =
-            Request { key: &name, limit, op: &op, time: Time::Frozen(now), timeouts: &timeouts };
+        freeze(Some(now));
+        let request = Request { key: &name, limit, op: &op, now: boot_time(), timeouts: &timeouts };
         assert_eq!(array.decide(&request), Ok(expected.into()), "{call}");
 
         let (expected, after) = apply(limit, &model_of_shm[at_in_shm], now, op);

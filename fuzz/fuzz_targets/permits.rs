@@ -9,14 +9,13 @@ use std::cell::Cell;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::rc::Rc;
+use token_bucket::clock::freeze;
 use token_bucket::limit::{HeldPermits, MAX_NOW, MAX_PERMITS, PermitLimit, PermitOp, SECOND};
 use token_bucket::mapped::{Location, MIN_SIZE, Purpose};
 use token_bucket::net::Timeouts;
 use token_bucket::store::shm::permits::{PermitTable, SharedPermits};
 use token_bucket::store::shm::slot::{HeldSlot, Slot};
-use token_bucket::store::{
-    Key, KeyHash, LimitKind, PermitCall, PermitHandle, Permits, parse_permit_reply,
-};
+use token_bucket::store::{Key, KeyHash, LimitKind, PermitHandle, Permits, parse_permit_reply};
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::folder::folder;
 
@@ -122,10 +121,12 @@ fn table_of_any_words(u: &mut Unstructured<'_>, now: u64) -> Result<SharedPermit
     Ok(permits)
 }
 
-fn call(now: u64) -> PermitCall<'static> {
+/// Sets this thread's clock.
+fn call(now: u64) -> &'static Timeouts {
     static TIMEOUTS: Timeouts =
         Timeouts { call: std::time::Duration::ZERO, connect: std::time::Duration::ZERO };
-    PermitCall { frozen: Some(now), timeouts: &TIMEOUTS }
+    freeze(Some(now));
+    &TIMEOUTS
 }
 
 fn with_key<R>(id: &[u8], work: impl FnOnce(&Key<'_>) -> R) -> R {

@@ -16,7 +16,7 @@ use token_bucket::guard::{Host, HostFiles};
 use token_bucket::mapped::claimed;
 use token_bucket::mapped::{FileSettings, MIN_SIZE, Purpose, STORE_SIZE};
 use token_bucket::net::Timeouts;
-use token_bucket::store::{LimitKind, Request, Time};
+use token_bucket::store::{LimitKind, Request};
 use token_bucket_fuzz::calls::{is_busy, keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 use token_bucket_fuzz::table_file::{
@@ -116,7 +116,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                     key: &key,
                     limit: &limit,
                     op: &op,
-                    time: Time::Now,
+                    now: boot_time(),
                     timeouts: &timeouts,
                 };
                 let decision = host.decide(&request).expect("the file is open").decision;

@@ -7,6 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::File;
+use token_bucket::clock::{boot_time, freeze};
 use token_bucket::error::{ErrorKind, Result as StoreResult};
 use token_bucket::limit::{
     Decision, Hits, Limit, MAX_NOW, MAX_REFILL, Op, Place, SECOND, SlidingWindow, State,
@@ -16,7 +17,7 @@ use token_bucket::mapped::{MIN_SIZE, Purpose};
 use token_bucket::net::Timeouts;
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::{KeyHash, LimitKind, Request, Store, Time};
+use token_bucket::store::{KeyHash, LimitKind, Request, Store};
 use token_bucket_fuzz::calls::{is_busy, keeps_promises, limit, may_owe, operation, time};
 use token_bucket_fuzz::table_file::{
     HEADER, IDS, SET, WAYS, file, hash, key, locate, locate_place, location, read, read_all, word,
@@ -75,8 +76,8 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let kind = LimitKind::from(limit);
         let key_hash = &key_hashes[id][kind as usize];
         let (key, timeouts) = (key(IDS[id], kind, key_hash), Timeouts::default());
-        let request =
-            Request { key: &key, limit, op: &op, time: Time::Frozen(now), timeouts: &timeouts };
+        freeze(Some(now));
+        let request = Request { key: &key, limit, op: &op, now: boot_time(), timeouts: &timeouts };
         let decide = || Ok(shm.decide(&request)?.decision);
         let decision = match limit {
             Limit::SlidingWindow(window) => judge_window(window, id, &file, now, op, decide),
@@ -93,7 +94,8 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             && !(is_sliding(limit) && may_be_denied_again(limit, &decision, id, &file, now))
         {
             now = decision.retry_at;
-            let again = shm.decide(&Request { time: Time::Frozen(now), ..request });
+            freeze(Some(now));
+            let again = shm.decide(&request);
             let again = again.expect("the table is open").decision;
             // Any words may be blocks in several places of a window.
             assert!(

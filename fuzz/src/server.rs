@@ -10,13 +10,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
+use token_bucket::clock::{at, boot_time};
 use token_bucket::dsn::Dsn;
 use token_bucket::error;
 use token_bucket::guard::Stores;
 use token_bucket::limit::{Decision, Limit, MAX_NOW, Op};
 use token_bucket::mapped::{FileSettings, MIN_SIZE};
 use token_bucket::net::Timeouts;
-use token_bucket::store::{JointRequest, Key, KeyHash, LimitKind, Request, Store, Time};
+use token_bucket::store::{JointRequest, Key, KeyHash, LimitKind, Request, Store};
 
 /// The password of all DSNs, which no message may contain.
 pub const PASSWORD: &str = "Zq7vSKx9wJ";
@@ -131,7 +132,7 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
         let calls = calls(u)?;
         let now = u.arbitrary::<Option<u64>>()?.map(|now| now.min(MAX_NOW));
         let begun = Instant::now();
-        match call(&*store, &calls, now.into(), &timeouts) {
+        match at(now, || call(&*store, &calls, &timeouts)) {
             // The server determines the state, but the decision must follow from it.
             Ok(decisions) => {
                 assert_eq!(decisions.len(), calls.len());
@@ -172,7 +173,6 @@ fn calls(u: &mut Unstructured<'_>) -> Result<Vec<(Limit, Op)>> {
 fn call(
     store: &dyn Store,
     calls: &[(Limit, Op)],
-    time: Time,
     timeouts: &Timeouts,
 ) -> error::Result<Vec<Decision>> {
     const IDS: [&[u8]; 4] = [b"{x}", b"{x}1", b"{x}2", b"{x}3"];
@@ -187,7 +187,7 @@ fn call(
     let requests: Vec<_> = calls
         .iter()
         .zip(&keys)
-        .map(|((limit, op), key)| Request { key, limit, op, time, timeouts })
+        .map(|((limit, op), key)| Request { key, limit, op, now: boot_time(), timeouts })
         .collect();
     if let [one] = &requests[..] {
         return Ok(vec![store.decide(one)?.decision]);

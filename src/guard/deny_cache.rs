@@ -2,6 +2,7 @@
 
 use super::denials::KnownDenial;
 use super::host::Host;
+use crate::clock::frozen;
 use crate::limit::{Decision, Limit, Op, Span, State, apply};
 use crate::store::Request;
 
@@ -9,7 +10,7 @@ use crate::store::Request;
 pub fn known_denial(host: &Host, request: &Request<'_>, now: u64) -> Option<Decision> {
     let Request { key, limit, op: &op, .. } = *request;
     // Denials are kept by this host's clock, which says nothing about the frozen one of a test.
-    if request.frozen().is_some() || !asks_for_tokens(op) {
+    if frozen().is_some() || !asks_for_tokens(op) {
         return None;
     }
     match (host.known_denial(key, now)?, op) {
@@ -31,7 +32,7 @@ pub fn known_denial(host: &Host, request: &Request<'_>, now: u64) -> Option<Deci
 /// Notes what the store decided on a call that was sent at `sent`, if that is a denial that need not be asked for again.
 pub fn note_denial(host: &Host, request: &Request<'_>, decision: Decision, sent: u64) {
     let Request { key, limit, op: &op, .. } = *request;
-    if request.frozen().is_some() || decision.is_accepted() && !decision.is_blocked() {
+    if frozen().is_some() || decision.is_accepted() && !decision.is_blocked() {
         return;
     }
     // The server decided after the call was sent, so a time counted from `sent` is never too late.

@@ -149,7 +149,7 @@ impl Host {
     ///
     /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if no memory can be had.
     pub fn decide(&self, request: &Request<'_>) -> Result<Answer> {
-        self.memory.decide(request)
+        self.memory.decide(&Request { now: boot_time(), ..*request })
     }
 
     /// Runs `work` on the record of the store. None if no file can be had, or it has no room.

@@ -8,7 +8,7 @@ use super::host::Host;
 use super::leases::{Fetch, LeaseKey, Level, Step, Taken, is_scarce, missing};
 use super::no_answer::{PolicyAnswers, answers_to};
 use super::report::{DecidedBy, Report};
-use crate::clock::boot_time;
+use crate::clock::{boot_time, frozen};
 use crate::error::Result;
 use crate::limit::{Decision, Op};
 use crate::net::Timeouts;
@@ -25,7 +25,7 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(5);
 #[inline(never)]
 pub fn decide(guard: &Guard, request: &Request<'_>, sent: u64) -> Report {
     // A test's clock says nothing of leases, which end by this host's clock.
-    if guard.lease == 0 || request.frozen().is_some() {
+    if guard.lease == 0 || frozen().is_some() {
         return guard.decide_without_lease(request, sent);
     }
     let tokens_of_lease =
@@ -122,7 +122,7 @@ fn give_back<T>(
         keep(decision)
     };
     let report = guard.decide_by_store(request, sent, keep, answers);
-    if guard.lease == 0 || request.frozen().is_some() {
+    if guard.lease == 0 || frozen().is_some() {
         return report;
     }
     match refunded {

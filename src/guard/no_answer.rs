@@ -1,7 +1,7 @@
 //! Why a store on servers gave no answer, and what answers in its place.
 
 use super::host::Host;
-use crate::clock::{boot_time, unix_time_at_boot};
+use crate::clock::{now, time_of_day_ahead};
 use crate::error::{Error, Result};
 use crate::limit::{Available, Decision, Op, SECOND, StoredState, Verdict, apply};
 use crate::store::{Answer, Request};
@@ -49,8 +49,8 @@ impl<T> PolicyAnswers<Option<T>, fn(&Host) -> Result<Answer<Option<T>>>> {
 pub fn answers_to<'a>(
     request: &'a Request<'a>,
 ) -> PolicyAnswers<Decision, impl FnOnce(&Host) -> Result<Answer>> {
-    let now = request.frozen().unwrap_or_else(boot_time);
-    let limit = request.limit.on_this_host(request.frozen(), unix_time_at_boot(now));
+    let now = now();
+    let limit = request.limit.on_this_host(time_of_day_ahead(now));
     let full = apply(&limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0;
     let (retry_at, available) = (full.now + SECOND, Available::NOTHING);
     PolicyAnswers {

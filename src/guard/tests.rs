@@ -1,7 +1,7 @@
 //! A server in this process, and calls on it, for the tests of this folder.
 
 use super::{Guard, Host, HostFiles, Report, decide};
-use crate::clock::{boot_time, unix_time_at_boot};
+use crate::clock::{boot_time, frozen, time_of_day_ahead};
 use crate::dsn::Secret;
 use crate::error::{Error, Result};
 use crate::limit::{Limit, Op, SECOND, StoredState, TokenBucket, apply};
@@ -81,8 +81,8 @@ impl Store for Server {
             return Err(Error::refused(reason));
         }
         self.writes.note(WriteOutcome::Answered);
-        let now = request.frozen().unwrap_or(boot_time() + AHEAD);
-        let limit = request.limit.on_this_host(request.frozen(), unix_time_at_boot(now));
+        let now = frozen().unwrap_or(boot_time() + AHEAD);
+        let limit = request.limit.on_this_host(time_of_day_ahead(now));
         let mut states = self.states.borrow_mut();
         let key = (LimitKind::from(&limit), request.key.to_vec());
         let state = states.entry(key).or_insert(StoredState::FULL);

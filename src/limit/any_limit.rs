@@ -140,13 +140,11 @@ impl Limit {
     }
 
     /// The limit by this host's clock, which counts from boot; of a calendar window the ends, which are given by the
-    /// time of day, change. `frozen` is the time of a test's clock, by which nothing changes.
+    /// time of day, change.
     #[must_use]
-    pub fn on_this_host(&self, frozen: Option<u64>, unix_time_at_boot: u64) -> Self {
+    pub fn on_this_host(&self, time_of_day_ahead: u64) -> Self {
         match self {
-            Self::CalendarWindow(window) if frozen.is_none() => {
-                window.by_clock_behind(unix_time_at_boot).into()
-            }
+            Self::CalendarWindow(window) => window.by_clock_behind(time_of_day_ahead).into(),
             other => *other,
         }
     }

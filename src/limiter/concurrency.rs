@@ -7,7 +7,7 @@ use crate::guard::{Asked, DecidedBy, Host, PolicyAnswers, Report};
 use crate::limit::{Op, PermitLimit};
 use crate::process;
 use crate::statistics::{CallContext, DenialCause, DenialReason, DeniedBy};
-use crate::store::{Answer, Key, LimitKind, PermitCall, PermitHandle, Permits};
+use crate::store::{Answer, Key, LimitKind, PermitHandle, Permits};
 use std::rc::Rc;
 
 /// The operation that a call for a permit is counted as.
@@ -40,8 +40,7 @@ pub fn has_permits(limiter: &Limiter) -> bool {
     limiter.store.permits().is_some()
 }
 
-/// Takes a permit and counts the call; none if `leave` others would not stay free. `frozen` is the time
-/// of a test's clock.
+/// Takes a permit and counts the call; none if `leave` others would not stay free.
 ///
 /// # Errors
 ///
@@ -52,18 +51,21 @@ pub fn acquire(
     context: &CallContext<'_>,
     limit: &PermitLimit,
     leave: u64,
-    frozen: Option<u64>,
 ) -> Report<Option<HeldPermit>> {
-    let (key, call) = (permit_key(limiter, context), permit_call(limiter, frozen));
+    let (key, timeouts) = (permit_key(limiter, context), &limiter.timeouts);
     let breaker = permit_breaker(limiter, &key);
     let taken = ask_permits_for(
         context,
         limiter,
         breaker,
-        |permits| Ok(permits.acquire(&key, limit, leave, call)?.map(TakenFrom::Store)),
+        |permits| Ok(permits.acquire(&key, limit, leave, timeouts)?.map(TakenFrom::Store)),
         PolicyAnswers {
             on_host: |host: &Host| {
-                Ok(host.permits().acquire(&key, limit, leave, call)?.map(TakenFrom::Host).into())
+                Ok(host
+                    .permits()
+                    .acquire(&key, limit, leave, timeouts)?
+                    .map(TakenFrom::Host)
+                    .into())
             },
             open: Some(TakenFrom::Nowhere),
             closed: None,
@@ -112,16 +114,15 @@ pub fn count_permits(
     limiter: &Limiter,
     context: &CallContext<'_>,
     limit: &PermitLimit,
-    frozen: Option<u64>,
 ) -> Report<u32> {
-    let (key, call) = (permit_key(limiter, context), permit_call(limiter, frozen));
+    let (key, timeouts) = (permit_key(limiter, context), &limiter.timeouts);
     let counted = ask_permits_for(
         context,
         limiter,
         permit_breaker(limiter, &key),
-        |permits| permits.count(&key, call),
+        |permits| permits.count(&key, timeouts),
         PolicyAnswers {
-            on_host: |host: &Host| Ok(host.permits().count(&key, call)?.into()),
+            on_host: |host: &Host| Ok(host.permits().count(&key, timeouts)?.into()),
             open: 0,
             closed: limit.max(),
         },
@@ -135,19 +136,15 @@ pub fn count_permits(
 /// # Errors
 ///
 /// Those of [`acquire`].
-pub fn reset_permits(
-    limiter: &Limiter,
-    context: &CallContext<'_>,
-    frozen: Option<u64>,
-) -> Report<()> {
-    let (key, call) = (permit_key(limiter, context), permit_call(limiter, frozen));
+pub fn reset_permits(limiter: &Limiter, context: &CallContext<'_>) -> Report<()> {
+    let (key, timeouts) = (permit_key(limiter, context), &limiter.timeouts);
     let reset = ask_permits_for(
         context,
         limiter,
         permit_breaker(limiter, &key),
-        |permits| permits.reset(&key, call),
+        |permits| permits.reset(&key, timeouts),
         PolicyAnswers {
-            on_host: |host: &Host| Ok(host.permits().reset(&key, call)?.into()),
+            on_host: |host: &Host| Ok(host.permits().reset(&key, timeouts)?.into()),
             open: (),
             closed: (),
         },
@@ -204,10 +201,6 @@ fn permit_key<'a>(limiter: &'a Limiter, context: &CallContext<'a>) -> Key<'a> {
     limiter.key(context, LimitKind::Concurrency)
 }
 
-const fn permit_call(limiter: &Limiter, frozen: Option<u64>) -> PermitCall<'_> {
-    PermitCall { frozen, timeouts: &limiter.timeouts }
-}
-
 /// The error of a store that holds no permits.
 pub const NO_PERMITS: &str = "TokenBucket\\ConcurrencyLimit needs a storage on shared memory (shm:), on array: or on \
      Redis (redis: and its like); memcached, MariaDB and MySQL, and storages written in PHP hold no permits";
@@ -220,9 +213,9 @@ impl HeldPermit {
     /// # Errors
     ///
     /// Those of [`acquire`].
-    pub fn renew(&mut self, lifetime: u64, frozen: Option<u64>) -> Report<Option<bool>> {
+    pub fn renew(&mut self, lifetime: u64) -> Report<Option<bool>> {
         let Self { limiter, place, breaker, .. } = self;
-        let call = permit_call(limiter, frozen);
+        let timeouts = &limiter.timeouts;
         if self.process != process::generation() {
             return Report::answered(Some(false), DecidedBy::Store);
         }
@@ -234,11 +227,11 @@ impl HeldPermit {
             TakenFrom::Store(handle) => ask_permits(
                 limiter,
                 *breaker,
-                |permits| permits.renew(handle, lifetime, call).map(Some),
+                |permits| permits.renew(handle, lifetime, timeouts).map(Some),
                 PolicyAnswers { open: Some(true), ..PolicyAnswers::none() },
             ),
             TakenFrom::Host(handle) => by_host(match limiter.host().map(Host::permits) {
-                Some(permits) => permits.renew(handle, lifetime, call),
+                Some(permits) => permits.renew(handle, lifetime, timeouts),
                 None => Ok(false),
             }),
         };
@@ -253,9 +246,9 @@ impl HeldPermit {
     /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if the store failed and the on-error policy is to throw. The permit stays held until
     /// its lifetime ends then.
     #[inline(always)]
-    pub fn release(self, frozen: Option<u64>) -> Report<()> {
+    pub fn release(self) -> Report<()> {
         let Self { limiter, place, breaker, .. } = &self;
-        let call = permit_call(limiter, frozen);
+        let timeouts = &limiter.timeouts;
         let on_host = |released: Result<()>| Report::of_local(released.map(Answer::from));
         let released = match place {
             _ if self.process != process::generation() => on_host(Ok(())),
@@ -263,11 +256,11 @@ impl HeldPermit {
             TakenFrom::Store(handle) => ask_permits(
                 limiter,
                 *breaker,
-                |permits| permits.release(handle, call),
+                |permits| permits.release(handle, timeouts),
                 PolicyAnswers { on_host: |_: &Host| Ok(().into()), open: (), closed: () },
             ),
             TakenFrom::Host(handle) => on_host(match limiter.host().map(Host::permits) {
-                Some(permits) => permits.release(handle, call),
+                Some(permits) => permits.release(handle, timeouts),
                 None => Ok(()),
             }),
         };

@@ -60,11 +60,8 @@ impl FirstAnswer {
 ///
 /// Those of [`Limiter::decide`](super::limiter::Limiter::decide), of the limits up to the one that accepts.
 #[inline(always)]
-pub fn take_first<'a>(
-    members: impl Iterator<Item = Member<'a>>,
-    frozen: Option<u64>,
-) -> Report<FirstAnswer> {
-    ask(members, frozen, Member::take, true)
+pub fn take_first<'a>(members: impl Iterator<Item = Member<'a>>) -> Report<FirstAnswer> {
+    ask(members, Member::take, true)
 }
 
 /// Answers as [`take_first`] would, and changes nothing.
@@ -72,22 +69,18 @@ pub fn take_first<'a>(
 /// # Errors
 ///
 /// Those of [`take_first`].
-pub fn peek_first<'a>(
-    members: impl Iterator<Item = Member<'a>>,
-    frozen: Option<u64>,
-) -> Report<FirstAnswer> {
-    ask(members, frozen, Member::peek, false)
+pub fn peek_first<'a>(members: impl Iterator<Item = Member<'a>>) -> Report<FirstAnswer> {
+    ask(members, Member::peek, false)
 }
 
 #[inline(always)]
 fn ask<'a>(
     members: impl Iterator<Item = Member<'a>>,
-    frozen: Option<u64>,
     op: fn(&Member<'a>) -> Op,
     is_counted: bool,
 ) -> Report<FirstAnswer> {
-    let in_order = InOrder::new(frozen, guard::decide);
-    let mut passed = Passed { each: Vec::new(), frozen, is_counted };
+    let in_order = InOrder::new(guard::decide);
+    let mut passed = Passed { each: Vec::new(), is_counted };
     for member in members {
         let now = boot_time();
         let report = in_order.ask(&member, op(&member), now);
@@ -100,7 +93,7 @@ fn ask<'a>(
             continue;
         }
         let mistake = if is_counted { member.count(&report, now) } else { None };
-        let report = member.limiter.flagged(report, member.limit, frozen).before(mistake);
+        let report = member.limiter.flagged(report, member.limit).before(mistake);
         return passed.followed_by(report);
     }
     passed.deny()
@@ -109,7 +102,6 @@ fn ask<'a>(
 /// The limits of a call that do not accept it, with their answers: the next limit is asked.
 struct Passed<'a> {
     each: Vec<(Member<'a>, Report)>,
-    frozen: Option<u64>,
     is_counted: bool,
 }
 
@@ -146,9 +138,8 @@ impl Passed<'_> {
     }
 
     fn answers(self) -> Report<Vec<FlaggedDecision>> {
-        let flagged = |(member, report): (Member<'_>, Report)| {
-            member.limiter.flagged(report, member.limit, self.frozen)
-        };
+        let flagged =
+            |(member, report): (Member<'_>, Report)| member.limiter.flagged(report, member.limit);
         Report::of_all(self.each.into_iter().map(flagged))
     }
 }

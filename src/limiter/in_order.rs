@@ -5,7 +5,7 @@ use super::uncharged::exempt;
 use crate::guard::{Guard, NoAnswer, Report};
 use crate::limit::Op;
 use crate::net::Timeouts;
-use crate::store::{Request, Time};
+use crate::store::Request;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,6 @@ type Decide = fn(&Guard, &Request<'_>, u64) -> Report;
 
 /// What the limits of a call that are asked one after the other share.
 pub struct InOrder {
-    frozen: Option<u64>,
     decide: Decide,
     /// Why the server of all limits gave no answer. Each limit's own policy answers then.
     no_answer: Option<NoAnswer>,
@@ -23,9 +22,9 @@ pub struct InOrder {
 }
 
 impl InOrder {
-    /// A call at the time of a test's clock, if it is `frozen`.
-    pub fn new(frozen: Option<u64>, decide: Decide) -> Self {
-        Self { frozen, decide, no_answer: None, wasted: Cell::default() }
+    /// A call, none of whose limits was asked.
+    pub fn new(decide: Decide) -> Self {
+        Self { decide, no_answer: None, wasted: Cell::default() }
     }
 
     /// The same call, once the server of all limits gave no answer.
@@ -37,18 +36,17 @@ impl InOrder {
     #[inline(always)]
     pub fn ask(&self, member: &Member<'_>, op: Op, now: u64) -> Report {
         match member.guard() {
-            _ if member.is_exempt => exempt(member.limit, self.frozen),
+            _ if member.is_exempt => exempt(member.limit),
             Some(guard) => self.ask_guard(member, guard, op, now),
             None => {
-                let time = Time::read_at(now, self.frozen);
                 let store = &member.limiter.store;
-                member.with_request(op, time, |request| Report::of_local(store.decide(request)))
+                member.with_request(op, now, |request| Report::of_local(store.decide(request)))
             }
         }
     }
 
     fn ask_guard(&self, member: &Member<'_>, guard: &Guard, op: Op, now: u64) -> Report {
-        let by_policy = |no_answer| member.answer_by_policy(guard, op, self.frozen, no_answer);
+        let by_policy = |no_answer| member.answer_by_policy(guard, op, now, no_answer);
         if let Some(no_answer) = &self.no_answer {
             return by_policy(no_answer);
         }
@@ -57,7 +55,7 @@ impl InOrder {
             return by_policy(&NoAnswer::without_asking(reason));
         };
         let begun = Instant::now();
-        let report = member.with_request(op, self.frozen.into(), |request| {
+        let report = member.with_request(op, now, |request| {
             (self.decide)(guard, &Request { timeouts: &timeouts, ..*request }, now)
         });
         if report.has_failed {

@@ -19,13 +19,12 @@ type Ask<'a> = &'a dyn Fn(&Member<'_>, Op) -> Report;
 /// A call on several limits.
 pub struct JointCall<'a> {
     members: &'a [Member<'a>],
-    frozen: Option<u64>,
 }
 
 impl<'a> JointCall<'a> {
-    /// A call at the time of a test's clock, if it is `frozen`.
-    pub const fn new(members: &'a [Member<'a>], frozen: Option<u64>) -> Self {
-        Self { members, frozen }
+    /// A call on these limits.
+    pub const fn new(members: &'a [Member<'a>]) -> Self {
+        Self { members }
     }
 
     /// Charges all limits, or none. Returns also what there is to report beside the calls.
@@ -55,11 +54,11 @@ impl<'a> JointCall<'a> {
         let asked: Vec<_> = self.members.iter().filter(|it| !it.is_exempt).copied().collect();
         let (calls, event) = match asked.is_empty() {
             true => (Calls::new(), None),
-            false => make(JointCall::new(&asked, self.frozen)),
+            false => make(JointCall::new(&asked)),
         };
         let mut calls = calls.into_iter();
         let call = |member: &Member<'_>| match member.is_exempt {
-            true => Some(exempt(member.limit, self.frozen)),
+            true => Some(exempt(member.limit)),
             false => calls.next().flatten(),
         };
         (self.members.iter().map(call).collect(), event)
@@ -77,8 +76,8 @@ impl<'a> JointCall<'a> {
         }
         let mut event = None;
         // Several limits that are charged together have no leases.
-        let each = InOrder::new(self.frozen, Guard::decide_without_lease);
-        let each = match decide_together(self.members, &ops, self.frozen, &mut event) {
+        let each = InOrder::new(Guard::decide_without_lease);
+        let each = match decide_together(self.members, &ops, &mut event) {
             Some(Ok(decisions)) => {
                 let by_store = |decision| Some(Report::answered(decision, DecidedBy::Store));
                 return (decisions.into_iter().map(by_store).collect(), event);
@@ -91,11 +90,11 @@ impl<'a> JointCall<'a> {
 
     /// The denials that this host knows without asking a server, if one of them denies the call.
     fn known_denials(&self, ops: &[Op]) -> Option<Calls> {
-        let (now, time) = (boot_time(), self.frozen.into());
+        let now = boot_time();
         let known = |(member, op): (&Member<'_>, &Op)| {
             let guard = member.guard()?;
             let known = |request: &Request<'_>| guard.known_denial(request, now);
-            let denial = member.with_request(*op, time, known)?;
+            let denial = member.with_request(*op, now, known)?;
             Some(Report::answered(denial, DecidedBy::DenyCache))
         };
         let calls: Calls = self.members.iter().zip(ops).map(known).collect();
@@ -163,7 +162,7 @@ impl<'a> JointCall<'a> {
             asked_for_nothing: false,
         };
         // If the server fails now, the charge stays.
-        let refunded = settlement.settle(self.frozen);
+        let refunded = settlement.settle();
         let seen = ask(member, member.peek()).after(refunded.event);
         *call = Some(after(seen, call.take()));
     }

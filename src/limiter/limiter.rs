@@ -2,7 +2,7 @@
 
 use super::flagged_decision::{DecisionFlags, FlaggedDecision};
 use super::uncharged::{decision_of_failed_dry_run, exempt};
-use crate::clock::boot_time;
+use crate::clock::{boot_time, now};
 use crate::dsn::{Dsn, Target, sanitize};
 use crate::error::Result;
 use crate::guard::{self, DecidedBy, Event, Guard, Host, Report, Stores};
@@ -14,7 +14,7 @@ use crate::settings::Settings;
 use crate::statistics::{
     BlockedKey, CallContext, CallStatistics, DenialCause, Incidents, Statistics,
 };
-use crate::store::{Answer, Key, KeyHash, LimitKind, Request, Store, Time};
+use crate::store::{Answer, Key, KeyHash, LimitKind, Request, Store};
 use std::cell::Cell;
 use std::mem::take;
 use std::rc::Rc;
@@ -62,7 +62,7 @@ impl Limiter {
         }
     }
 
-    /// Decides on one call and counts it. `frozen` is the time of a test's clock.
+    /// Decides on one call and counts it.
     ///
     /// # Errors
     ///
@@ -74,12 +74,11 @@ impl Limiter {
         context: &CallContext<'_>,
         limit: &Limit,
         op: &Op,
-        frozen: Option<u64>,
     ) -> Report<FlaggedDecision> {
         let ask = |store: &dyn Store, request: &Request<'_>| store.decide(request);
-        let mut report = self.flagged(self.call(context, limit, op, frozen, ask), limit, frozen);
+        let mut report = self.flagged(self.call(context, limit, op, ask), limit);
         if let Op::Reset | Op::Block { .. } = op {
-            self.note_block(context, limit, &report, frozen);
+            self.note_block(context, limit, &report);
             report.add(match context.is_exempt {
                 true => self.warn_of_ignored_block(context, op),
                 false => self.warn_of_other_users(),
@@ -95,7 +94,6 @@ impl Limiter {
         context: &CallContext<'_>,
         limit: &Limit,
         report: &Report<FlaggedDecision>,
-        frozen: Option<u64>,
     ) {
         let by_store = report.by_store().filter(|_| !report.has_failed);
         let Some((store, FlaggedDecision { decision, .. })) = self.identity.as_ref().zip(by_store)
@@ -103,8 +101,7 @@ impl Limiter {
             return;
         };
         // By the clock of this host, not by the server's.
-        let end =
-            frozen.unwrap_or_else(boot_time) + decision.expires_at.saturating_sub(decision.now);
+        let end = now() + decision.expires_at.saturating_sub(decision.now);
         let (kind, is_enforced) = (LimitKind::from(limit), self.settings.enforce);
         let (prefix, context) = (&self.settings.prefix, *context);
         let key = BlockedKey { store, prefix, context, kind, is_enforced };
@@ -152,14 +149,9 @@ impl Limiter {
 
     /// The report with what the decision tells of how it came about. A dry run fails no call.
     #[inline(always)]
-    pub(super) fn flagged(
-        &self,
-        report: Report,
-        limit: &Limit,
-        frozen: Option<u64>,
-    ) -> Report<FlaggedDecision> {
+    pub(super) fn flagged(&self, report: Report, limit: &Limit) -> Report<FlaggedDecision> {
         if report.answer.is_err() && !self.settings.enforce {
-            return report.map(|_| Ok(decision_of_failed_dry_run(limit, frozen)));
+            return report.map(|_| Ok(decision_of_failed_dry_run(limit)));
         }
         let flags = DecisionFlags::new(report.decided_by, self.settings.enforce);
         report.map(|answer| answer.map(|decision| FlaggedDecision { decision, flags }))
@@ -188,16 +180,10 @@ impl Limiter {
     ///
     /// Those of [`decide`](Self::decide).
     #[inline(always)]
-    pub fn admits(
-        &self,
-        context: &CallContext<'_>,
-        limit: &Limit,
-        op: &Op,
-        frozen: Option<u64>,
-    ) -> Report<bool> {
+    pub fn admits(&self, context: &CallContext<'_>, limit: &Limit, op: &Op) -> Report<bool> {
         let ask = |store: &dyn Store, request: &Request<'_>| store.accepts(request);
         let enforced = self.settings.enforce;
-        self.call(context, limit, op, frozen, ask).map(|answer| match answer {
+        self.call(context, limit, op, ask).map(|answer| match answer {
             Ok(accepted) => Ok(accepted || !enforced),
             Err(_) if !enforced => Ok(true),
             Err(error) => Err(error),
@@ -211,11 +197,10 @@ impl Limiter {
         context: &CallContext<'_>,
         limit: &Limit,
         op: &Op,
-        frozen: Option<u64>,
         ask: impl FnOnce(&dyn Store, &Request<'_>) -> Result<Answer<R>>,
     ) -> Report<R> {
         if context.is_exempt {
-            return self.call_exempt(context, limit, op, frozen);
+            return self.call_exempt(context, limit, op);
         }
         let escaped = escape(context);
         let key = match &escaped {
@@ -224,13 +209,9 @@ impl Limiter {
         };
         let now = boot_time();
         match &self.guard {
-            None => {
-                let time = Time::read_at(now, frozen);
-                self.call_on_host(context, &self.request(&key, limit, op, time), now, ask)
-            }
+            None => self.call_on_host(context, &self.request(&key, limit, op, now), now, ask),
             Some(guard) => {
-                let report =
-                    guard::decide(guard, &self.request(&key, limit, op, frozen.into()), now);
+                let report = guard::decide(guard, &self.request(&key, limit, op, now), now);
                 let mistake = self.count(context, limit, op, &report, now);
                 report.before(mistake).map(|answer| Ok(R::of(answer?)))
             }
@@ -240,14 +221,8 @@ impl Limiter {
     /// Accepts a call of a client that no limit holds, and counts it. Nothing is charged, and no store is asked.
     #[cold]
     #[inline(never)]
-    fn call_exempt<R: Kept>(
-        &self,
-        context: &CallContext<'_>,
-        limit: &Limit,
-        op: &Op,
-        frozen: Option<u64>,
-    ) -> Report<R> {
-        let report = exempt(limit, frozen);
+    fn call_exempt<R: Kept>(&self, context: &CallContext<'_>, limit: &Limit, op: &Op) -> Report<R> {
+        let report = exempt(limit);
         let mistake = self.count(context, limit, op, &report, boot_time());
         report.before(mistake).map(|answer| Ok(R::of(answer?)))
     }
@@ -336,9 +311,9 @@ impl Limiter {
         key: &'a Key<'a>,
         limit: &'a Limit,
         op: &'a Op,
-        time: Time,
+        now: u64,
     ) -> Request<'a> {
-        Request { key, limit, op, time, timeouts: &self.timeouts }
+        Request { key, limit, op, now, timeouts: &self.timeouts }
     }
 
     /// The settings, with those of the DSN in place of the directives'.

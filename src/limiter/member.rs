@@ -5,7 +5,7 @@ use crate::guard::{Event, Guard, NoAnswer, Report, answers_to};
 use crate::identifier::Identifier;
 use crate::limit::{Limit, Op};
 use crate::statistics::{CallContext, Outcome, RecordHandle};
-use crate::store::{Answer, Key, KeyHash, Request, Store, Time};
+use crate::store::{Answer, Key, KeyHash, Request, Store};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -68,11 +68,11 @@ impl<'a> Member<'a> {
         &self,
         guard: &Guard,
         op: Op,
-        frozen: Option<u64>,
+        now: u64,
         no_answer: &NoAnswer,
     ) -> Report {
         let answer = |request: &Request<'_>| guard.answer_by_policy(no_answer, answers_to(request));
-        self.with_request(op, frozen.into(), answer)
+        self.with_request(op, now, answer)
     }
 
     /// Runs `work` with the request of an operation on the limit.
@@ -80,10 +80,10 @@ impl<'a> Member<'a> {
     pub(super) fn with_request<R>(
         &self,
         op: Op,
-        time: Time,
+        now: u64,
         work: impl FnOnce(&Request<'_>) -> R,
     ) -> R {
-        work(&self.limiter.request(&self.key(), self.limit, &op, time))
+        work(&self.limiter.request(&self.key(), self.limit, &op, now))
     }
 
     /// Whether the call may go on as far as this limit is concerned.
@@ -120,18 +120,18 @@ impl<'a> Member<'a> {
 
     /// Whether a store on this host would accept the call.
     #[inline(always)]
-    pub(super) fn would_accept(&self, time: Time) -> bool {
-        self.with_request(self.peek(), time, |request| {
+    pub(super) fn would_accept(&self, now: u64) -> bool {
+        self.with_request(self.peek(), now, |request| {
             self.limiter.store.accepts(request).is_ok_and(|answer| answer.decision)
         })
     }
 
     /// Charges the limit on a store on this host. Returns when its state expires, if it accepts.
     #[inline(always)]
-    pub(super) fn charge(&self, time: Time) -> Option<u64> {
+    pub(super) fn charge(&self, now: u64) -> Option<u64> {
         let op = self.take();
         let Answer { decision, lacked_room } =
-            self.with_request(op, time, |request| self.limiter.store.decide(request)).ok()?;
+            self.with_request(op, now, |request| self.limiter.store.decide(request)).ok()?;
         if !decision.is_accepted() {
             // The call is made once more, and counted then.
             return None;
@@ -144,9 +144,9 @@ impl<'a> Member<'a> {
 
     /// Gives back what [`charge`](Self::charge) took.
     #[cold]
-    pub(super) fn undo(&self, expires_at: u64, time: Time) {
+    pub(super) fn undo(&self, expires_at: u64, now: u64) {
         let op = Op::Refund { cost: self.cost, expiry: Some(expires_at) };
         // If shared memory can no longer be used, the charge is gone with it.
-        let _ = self.with_request(op, time, |request| self.limiter.store.decide(request));
+        let _ = self.with_request(op, now, |request| self.limiter.store.decide(request));
     }
 }

@@ -64,10 +64,10 @@ impl Settled {
 /// # Errors
 ///
 /// Those of [`Limiter::decide`], after all were tried.
-pub fn settle(each: &[Settlement<'_>], frozen: Option<u64>) -> Report<Vec<Settled>> {
-    match settle_together(each, frozen) {
+pub fn settle(each: &[Settlement<'_>]) -> Report<Vec<Settled>> {
+    match settle_together(each) {
         Some(reports) => Report::of_all(reports.into_iter()),
-        None => Report::of_all(each.iter().map(|it| it.settle(frozen))),
+        None => Report::of_all(each.iter().map(|it| it.settle())),
     }
 }
 
@@ -124,7 +124,7 @@ impl<'a> Settlement<'a> {
     /// # Errors
     ///
     /// Those of [`Limiter::decide`].
-    pub fn settle(&self, frozen: Option<u64>) -> Report<Settled> {
+    pub fn settle(&self) -> Report<Settled> {
         let (limiter, identifier, decided_by) = (self.limiter, self.identifier, self.decided_by);
         let op = match self.op() {
             Ok(op) => op,
@@ -134,7 +134,7 @@ impl<'a> Settlement<'a> {
         };
         let (limit, key_hash) = (self.limit_for(op), Cell::default());
         let key = limiter.plain_key(identifier, limit, &key_hash);
-        let request = limiter.request(&key, limit, &op, frozen.into());
+        let request = limiter.request(&key, limit, &op, boot_time());
         let on_host = |answer: Result<Answer>| Report::of_local(answer).map(|it| it.map(Some));
         let report = match &limiter.guard {
             Some(guard) if decided_by == DecidedBy::Host => on_host(guard.host.decide(&request)),
@@ -146,7 +146,7 @@ impl<'a> Settlement<'a> {
 }
 
 /// Lets the server on which all decisions were made settle them in one step. None if it is not one server, or cannot.
-fn settle_together(each: &[Settlement<'_>], frozen: Option<u64>) -> Option<Vec<Report<Settled>>> {
+fn settle_together(each: &[Settlement<'_>]) -> Option<Vec<Report<Settled>>> {
     let ops: Vec<_> = each.iter().map(Settlement::op).collect();
     let caches: Vec<_> = each.iter().map(|_| (Cell::default(), Cell::default())).collect();
     let with_ops = || each.iter().zip(&ops).filter_map(|(it, op)| Some((it, op.ok()?)));
@@ -159,7 +159,7 @@ fn settle_together(each: &[Settlement<'_>], frozen: Option<u64>) -> Option<Vec<R
         with_ops().zip(&caches).map(|((it, op), cache)| member(it, op, cache)).collect();
     let asked: Vec<Op> = with_ops().map(|(_, op)| op).collect();
     let mut event = None;
-    let mut answers = match decide_together(&members, &asked, frozen, &mut event)? {
+    let mut answers = match decide_together(&members, &asked, &mut event)? {
         Ok(decisions) => decisions
             .into_iter()
             .map(|decision| Report::answered(Some(decision), DecidedBy::Store))

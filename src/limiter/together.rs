@@ -10,17 +10,16 @@ use crate::store::{JointRequest, Key, Request};
 pub(super) fn decide_together(
     members: &[Member<'_>],
     ops: &[Op],
-    frozen: Option<u64>,
     event: &mut Option<Box<Event>>,
 ) -> Option<Result<Vec<Decision>, NoAnswer>> {
     let store = &members.first()?.limiter.store;
     let guards: Vec<&Guard> = members.iter().map(|it| it.guard_on(store)).collect::<Option<_>>()?;
     let first_guard = guards.first()?;
+    let now = boot_time();
     let keys: Vec<Key<'_>> = members.iter().map(Member::key).collect();
     let with_keys = members.iter().zip(&keys).zip(ops);
-    let requests: Vec<Request<'_>> = with_keys
-        .map(|((it, key), op)| it.limiter.request(key, it.limit, op, frozen.into()))
-        .collect();
+    let requests: Vec<Request<'_>> =
+        with_keys.map(|((it, key), op)| it.limiter.request(key, it.limit, op, now)).collect();
     if !store.can_decide_all(&requests) {
         return None;
     }
@@ -30,7 +29,7 @@ pub(super) fn decide_together(
     };
     let joint: Vec<_> = members.iter().zip(requests.iter().copied()).map(joint).collect();
     let Request { key, timeouts, .. } = *requests.first()?;
-    let asked = first_guard.asked(key, ops, *timeouts, boot_time());
+    let asked = first_guard.asked(key, ops, *timeouts, now);
     let decide = || {
         let decisions = store.decide_all(&joint)?;
         let mut each = decisions.iter().zip(&joint);

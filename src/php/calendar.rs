@@ -4,7 +4,7 @@ use super::calendar_unit::{Calendar, phrases};
 use super::engine::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
 use super::time_zone::{NoZone, call, new_object, open_zone, zone_name};
-use crate::clock::coarse_unix_time;
+use crate::clock::{coarse_unix_time, frozen};
 use crate::error::Error;
 use crate::limit::{CalendarUnit, CalendarWindow, SECOND};
 use ext_php_rs::types::Zval;
@@ -91,7 +91,7 @@ fn is_within([first, second, _]: [u64; 3]) -> bool {
 
 /// The time of a test's clock, or of day; up to some milliseconds old, which the store's clock corrects.
 fn now() -> u64 {
-    GLOBALS.get().frozen_time.get().unwrap_or_else(coarse_unix_time)
+    frozen().unwrap_or_else(coarse_unix_time)
 }
 
 /// What `phrase` means at a time in a zone, in seconds since 1970.

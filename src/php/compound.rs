@@ -6,7 +6,6 @@ use super::engine::declare::{Class, Method, Parameter, Type, no_discard, optiona
 use super::engine::exceptions::Thrown;
 use super::engine::object;
 use super::events::deliver;
-use super::globals::GLOBALS;
 use super::interfaces::{self, DECISION};
 use super::limit_decision::Asked;
 use super::limiter_set::{self, BLOCK, LimiterSet, Part, RESET, SetKind, change_each, parts};
@@ -57,7 +56,7 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
-    let admitted = deliver(admits_all(&members, GLOBALS.get().frozen_time.get()))?;
+    let admitted = deliver(admits_all(&members))?;
     call.return_bool(admitted)
 }
 
@@ -72,13 +71,13 @@ fn peek(call: &Call) -> Result<(), Thrown> {
 /// Asks the limits and returns their decision; `asked` says what a call of this cost asks of a limit.
 fn return_decision(
     call: &Call,
-    ask: fn(&[Member<'_>], Option<u64>) -> Report<Answers>,
+    ask: fn(&[Member<'_>]) -> Report<Answers>,
     asked: fn(u64) -> Asked,
 ) -> Result<(), Thrown> {
     call.expect_arguments(0, 2)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
-    let answers = deliver(ask(&members, GLOBALS.get().frozen_time.get()))?;
+    let answers = deliver(ask(&members))?;
     let each = parts.iter().zip(&members).zip(&answers);
     let decisions = each
         .filter_map(|((part, member), answer)| Some(part.decision((*answer)?, asked(member.cost))));

@@ -8,7 +8,6 @@ use super::engine::exceptions::{Thrown, value_error};
 use super::engine::object::{self, Native, own_handlers};
 use super::engine::shared_string::SharedString;
 use super::events::deliver;
-use super::globals::GLOBALS;
 use super::likely_mistakes::warn_of_milliseconds;
 use super::limiter_methods::{self, IDENTIFIER, LIMIT_NAME, STORAGE};
 use super::limiter_object::parse_name;
@@ -130,12 +129,11 @@ fn construct(call: &Call) -> Result<(), Thrown> {
 fn acquire(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let leave = limiter_methods::leave(call, 1)?;
-    let frozen = GLOBALS.get().frozen_time.get();
     let report = call.with_this(|this: &ConcurrencyLimitObject| {
         // From here on the end of the request gives it back, whatever happens in between.
         let registered = |held| PermitObject::new(held, this.identifier.clone(), &this.limit);
         let leave = leave.max(this.leave);
-        let held = limiter::acquire(&this.limiter, &this.context(), &this.limit, leave, frozen);
+        let held = limiter::acquire(&this.limiter, &this.context(), &this.limit, leave);
         held.map(|held| Ok(held?.map(registered)))
     })?;
     match deliver(report)? {
@@ -146,17 +144,15 @@ fn acquire(call: &Call) -> Result<(), Thrown> {
 
 fn get_active(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let frozen = GLOBALS.get().frozen_time.get();
     let active = call.with_this(|this: &ConcurrencyLimitObject| {
-        limiter::count_permits(&this.limiter, &this.context(), &this.limit, frozen)
+        limiter::count_permits(&this.limiter, &this.context(), &this.limit)
     })?;
     call.return_value(i64::from(deliver(active)?))
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let frozen = GLOBALS.get().frozen_time.get();
     deliver(call.with_this(|this: &ConcurrencyLimitObject| {
-        limiter::reset_permits(&this.limiter, &this.context(), frozen)
+        limiter::reset_permits(&this.limiter, &this.context())
     })?)
 }

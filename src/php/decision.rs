@@ -7,12 +7,12 @@ use super::engine::exceptions::{Thrown, logic_exception};
 use super::engine::object::{self, Native, own_handlers};
 use super::engine::php_array::PhpArray;
 use super::engine::sleep::sleep;
-use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
 use super::limit_exceeded;
 use super::limits_in_force::limits_in_use;
 use super::settlement::{self, COSTS};
 use super::token_counts::{self, TokenCounts};
+use crate::clock::{freeze, frozen, now};
 use crate::limit::MAX_NOW;
 use crate::{http, process};
 use ext_php_rs::boxed::ZBox;
@@ -109,7 +109,7 @@ impl DecisionObject {
     fn wait_left(&self) -> u64 {
         // No more than the wait, for a test may have frozen the clock or let it run since.
         let wait = self.limits.wait_ns();
-        if wait == 0 { 0 } else { self.ready_at.saturating_sub(GLOBALS.get().now()).min(wait) }
+        if wait == 0 { 0 } else { self.ready_at.saturating_sub(now()).min(wait) }
     }
 
     /// The fields of an HTTP answer.
@@ -183,7 +183,7 @@ impl DecisionObject {
 /// When the wait of a reservation ends that was just made.
 #[cold]
 fn ready_in(wait: u64) -> u64 {
-    GLOBALS.get().now().saturating_add(wait)
+    now().saturating_add(wait)
 }
 
 impl Native for DecisionObject {
@@ -223,10 +223,9 @@ fn wait(call: &Call) -> Result<(), Thrown> {
     loop {
         let (is_admitted, left) =
             call.with_this(|this: &DecisionObject| (this.limits.is_admitted(), this.wait_left()))?;
-        let frozen_time = &GLOBALS.get().frozen_time;
-        match frozen_time.get() {
+        match frozen() {
             // A frozen clock moves on instead of the test.
-            Some(now) => frozen_time.set(Some(now.saturating_add(left).min(MAX_NOW))),
+            Some(now) => freeze(Some(now.saturating_add(left).min(MAX_NOW))),
             // A signal ends the sleep, but not the wait.
             None if left > 0 => {
                 sleep(left)?;

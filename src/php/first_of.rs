@@ -6,7 +6,6 @@ use super::engine::declare::{Class, Method, Type, no_discard, public};
 use super::engine::exceptions::Thrown;
 use super::engine::object;
 use super::events::deliver;
-use super::globals::GLOBALS;
 use super::interfaces::{self, DECISION, TOKEN_COUNT, TOKENS};
 use super::limit_decision::Asked;
 use super::limiter_methods::{LEAVE, leave};
@@ -46,8 +45,7 @@ fn members(parts: &[Part], cost: u64, leave: u64) -> impl Iterator<Item = Member
 /// Takes from the first limiter that accepts.
 #[inline(always)]
 fn take(call: &Call, parts: &Rc<[Part]>, cost: u64, leave: u64) -> Result<FirstAnswer, Thrown> {
-    let frozen = GLOBALS.get().frozen_time.get();
-    let answer = deliver(take_first(members(parts, cost, leave), frozen))?;
+    let answer = deliver(take_first(members(parts, cost, leave)))?;
     if let FirstAnswer::GoesOn { position, decision: FlaggedDecision { decision, .. } } = &answer
         && decision.is_accepted()
         && decision.taken > 0
@@ -81,8 +79,7 @@ fn peek(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 2)?;
     let (cost, leave) = (call.token_count(1)?, leave(call, 2)?);
     let parts = parts(call)?;
-    let frozen = GLOBALS.get().frozen_time.get();
-    let answer = deliver(peek_first(members(&parts, cost, leave), frozen))?;
+    let answer = deliver(peek_first(members(&parts, cost, leave)))?;
     return_decision(call, &parts, answer, Asked::all(cost, true))
 }
 

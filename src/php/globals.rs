@@ -5,7 +5,7 @@ use super::default_storage::DefaultStorage;
 use super::engine::open_basedir;
 use super::limits_file::LimitsFile;
 use super::permit_registry::PermitRegistry;
-use crate::clock::boot_time;
+use crate::clock::freeze;
 use crate::dsn::Dsn;
 use crate::error::{Error, Result};
 use crate::limit::{Limit, LimitError, TokenBucket};
@@ -36,8 +36,6 @@ pub struct Globals {
     settings: RefCell<Rc<Settings>>,
     /// Warnings about values that were set before the request. The next request emits them.
     pub pending_warnings: RefCell<Vec<String>>,
-    /// The time of `TokenBucket\TestClock`, in nanoseconds, while a test has frozen it.
-    pub frozen_time: Cell<Option<u64>>,
     /// The kinds of likely mistakes that this process has said, a bit for each.
     pub said_mistakes: Cell<u8>,
     /// Whether the engine has begun a request, and not ended it.
@@ -109,11 +107,6 @@ impl Globals {
     #[inline]
     pub fn per_window(&self, limit: i64, window: f64) -> Result<Rc<Limit>, LimitError> {
         reuse_or_make(&self.last_per_window, limit, window, TokenBucket::per_period)
-    }
-
-    /// The time that limiters on this host go by, frozen or not, in nanoseconds.
-    pub fn now(&self) -> u64 {
-        self.frozen_time.get().unwrap_or_else(boot_time)
     }
 
     /// The settings of the directives. No borrow is left: code of PHP may set a directive.
@@ -221,13 +214,13 @@ impl Globals {
 
     /// Gives back the permits of the request.
     pub fn give_back_permits(&self) {
-        self.permits.end_request(self.frozen_time.get());
+        self.permits.end_request();
     }
 
     /// Gives back the permits of the request that ends, and resumes the clock.
     pub fn end_request(&self) {
         self.give_back_permits();
-        self.frozen_time.set(None);
+        freeze(None);
     }
 
     /// Ends a request of the engine's, which restores the directives.

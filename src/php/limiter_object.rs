@@ -6,7 +6,6 @@ use super::engine::exceptions::{Thrown, logic_exception};
 use super::engine::object::{Native, own_handlers};
 use super::engine::shared_string::SharedString;
 use super::events::{Answered, answered};
-use super::globals::GLOBALS;
 use super::storage_argument::Backend;
 use crate::identifier::Identifier;
 use crate::limit::{Limit, Op};
@@ -247,7 +246,7 @@ impl LimiterObject {
         limit: &Limit,
         op: &Op,
     ) -> Result<Answered<FlaggedDecision>, Thrown> {
-        answered(limiter.decide(&self.context(), limit, op, GLOBALS.get().frozen_time.get()))
+        answered(limiter.decide(&self.context(), limit, op))
     }
 
     /// Decides a call on the object's own identifier, and returns only whether it is admitted.
@@ -258,7 +257,7 @@ impl LimiterObject {
         limit: &Limit,
         op: &Op,
     ) -> Result<Answered<bool>, Thrown> {
-        answered(limiter.admits(&self.context(), limit, op, GLOBALS.get().frozen_time.get()))
+        answered(limiter.admits(&self.context(), limit, op))
     }
 }
 

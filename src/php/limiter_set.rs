@@ -10,7 +10,6 @@ use super::engine::object::{self, Native, own_handlers};
 use super::engine::php_array::PhpArray;
 use super::engine::shared_string::SharedString;
 use super::events::deliver;
-use super::globals::GLOBALS;
 use super::interfaces::{self, SECONDS};
 use super::limit_decision::{Asked, LimitDecision, Origin, limit_name};
 use super::limiter_methods::block_by;
@@ -193,7 +192,7 @@ impl Part {
     /// Makes a call on this limit alone.
     pub fn decide(&self, op: Op) -> Report<FlaggedDecision> {
         let context = self.member(0, 0).context();
-        self.limiter.limiter.decide(&context, &self.limit, &op, GLOBALS.get().frozen_time.get())
+        self.limiter.limiter.decide(&context, &self.limit, &op)
     }
 
     /// A decision on this limit, of a call that asked for so many tokens.

@@ -54,11 +54,9 @@ impl PermitObject {
 impl Drop for PermitObject {
     #[inline]
     fn drop(&mut self) {
-        let globals = GLOBALS.get();
-        let Some(permit) = globals.permits.take(self.permit) else { return };
-        let frozen = globals.frozen_time.get();
+        let Some(permit) = GLOBALS.get().permits.take(self.permit) else { return };
         // The engine frees objects where no exception and no panic can be passed on.
-        let _ = catch_unwind(AssertUnwindSafe(|| log_event(permit.release(frozen).event)));
+        let _ = catch_unwind(AssertUnwindSafe(|| log_event(permit.release().event)));
     }
 }
 
@@ -74,9 +72,8 @@ impl Native for PermitObject {
 fn release_permit(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let permit = call.with_this(|this: &PermitObject| this.permit)?;
-    let globals = GLOBALS.get();
-    let Some(permit) = globals.permits.take(permit) else { return Ok(()) };
-    deliver(permit.release(globals.frozen_time.get()))
+    let Some(permit) = GLOBALS.get().permits.take(permit) else { return Ok(()) };
+    deliver(permit.release())
 }
 
 fn renew(call: &Call) -> Result<(), Thrown> {
@@ -88,7 +85,6 @@ fn renew(call: &Call) -> Result<(), Thrown> {
     let (permit, own_lifetime) =
         call.with_this(|this: &PermitObject| (this.permit, this.lifetime))?;
     let (globals, lifetime) = (GLOBALS.get(), lifetime.unwrap_or(own_lifetime));
-    let frozen = globals.frozen_time.get();
-    let renewed = globals.permits.with(permit, |permit| permit.renew(lifetime, frozen));
+    let renewed = globals.permits.with(permit, |permit| permit.renew(lifetime));
     call.return_value(renewed.map_or(Ok(Some(false)), deliver)?)
 }

@@ -50,11 +50,11 @@ impl PermitRegistry {
         Some(work(permit))
     }
 
-    /// Gives back all permits, at the end of a request. `frozen` is the time of a test's clock.
-    pub fn end_request(&self, frozen: Option<u64>) {
+    /// Gives back all permits, at the end of a request.
+    pub fn end_request(&self) {
         while let Some(permit) = self.take_any() {
             // At the end of a request no PHP code may run any more.
-            log_event(permit.release(frozen).event);
+            log_event(permit.release().event);
         }
     }
 

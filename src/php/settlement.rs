@@ -5,7 +5,6 @@ use super::engine::declare::{Parameter, Type, required};
 use super::engine::exceptions::Thrown;
 use super::engine::shared_string::SharedString;
 use super::events::deliver;
-use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
 use super::limiter_object::throw_unsupported;
 use super::token_counts::TokenCounts;
@@ -32,10 +31,9 @@ pub fn settle(
     if !is_first {
         return Some(Report::answered(Some(false), DecidedBy::Store));
     }
-    let frozen = GLOBALS.get().frozen_time.get();
     let goes_on = limits.iter().all(|limit| limit.flagged.is_admitted());
     if let [limit] = limits {
-        let report = settlement(limit, costs.at(0), in_force, goes_on)?.settle(frozen);
+        let report = settlement(limit, costs.at(0), in_force, goes_on)?.settle();
         if let Ok(settled) = &report.answer {
             note_level(limit, settled.level);
         }
@@ -43,7 +41,7 @@ pub fn settle(
     }
     let settlement = |(i, limit)| settlement(limit, costs.at(i), in_force, goes_on);
     let each = limits.iter().enumerate().map(settlement);
-    let report = settle_all(&each.collect::<Option<Vec<_>>>()?, frozen);
+    let report = settle_all(&each.collect::<Option<Vec<_>>>()?);
     if let Ok(settled) = &report.answer {
         for (limit, Settled { level, .. }) in limits.iter_mut().zip(settled) {
             note_level(limit, *level);

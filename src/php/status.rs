@@ -12,7 +12,7 @@ use super::ini;
 use super::limits_in_force::look_at_limits_file;
 use super::named_limiter::one_limit;
 use super::statistics::{counted, last_hour_of_prefix, of_prefix};
-use crate::clock::boot_time;
+use crate::clock::now;
 use crate::dsn::Dsn;
 use crate::limit::{Decision, Limit, Op, SECOND};
 use crate::limiter::{
@@ -100,7 +100,7 @@ fn likely_mistakes(
 /// What is blocked below the current prefix, the block that ends last first.
 fn blocked(track: bool) -> PhpArray {
     let globals = GLOBALS.get();
-    let now = globals.frozen_time.get().unwrap_or_else(boot_time);
+    let now = now();
     let row = |block: ListedBlock| {
         let is_known = track && !block.identifier.is_empty();
         let mut row = PhpArray::new();
@@ -224,8 +224,7 @@ fn limited_clients(
 fn look_at(identifier: &[u8], limiter: &Limiter, limit: &Limit, peek: &Op) -> Option<Decision> {
     let (key_hash, record) = (Cell::default(), Cell::default());
     let context = CallContext::of_identifier(identifier, &key_hash, &record);
-    let frozen = GLOBALS.get().frozen_time.get();
-    let Report { answer, event, .. } = limiter.decide(&context, limit, peek, frozen);
+    let Report { answer, event, .. } = limiter.decide(&context, limit, peek);
     log_event(event);
     Some(answer.ok()?.decision)
 }

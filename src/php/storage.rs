@@ -160,7 +160,7 @@ impl StorageObject {
             .into();
         let (key_hash, record) = (Cell::default(), Cell::default());
         let context = CallContext::of_identifier(identifier.as_bytes(), &key_hash, &record);
-        Ok(self.limiter.decide(&context, &limit, &op, GLOBALS.get().frozen_time.get()))
+        Ok(self.limiter.decide(&context, &limit, &op))
     }
 
     /// Starts the bucket of the `consume()` whose closure makes this call, which was empty at this Unix time.

@@ -5,7 +5,7 @@ use super::engine::declare;
 use super::engine::declare::{Class, Method, PUBLIC_STATIC, Parameter, Type, method, required};
 use super::engine::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
-use crate::clock::from_seconds;
+use crate::clock::{freeze as freeze_clock, from_seconds, frozen};
 use crate::error::Error;
 use crate::limit::{MAX_NOW, SECOND};
 use ext_php_rs::flags::ClassFlags;
@@ -44,7 +44,7 @@ fn freeze(call: &Call) -> Result<(), Thrown> {
     let seconds = call.float(1)?;
     check_is_allowed()?;
     let now = from_seconds(seconds).ok_or_else(throw_out_of_range)?;
-    GLOBALS.get().frozen_time.set(Some(now));
+    freeze_clock(Some(now));
     Ok(())
 }
 
@@ -52,22 +52,21 @@ fn advance(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 1)?;
     let seconds = call.float(1)?;
     check_is_allowed()?;
-    let frozen_time = &GLOBALS.get().frozen_time;
-    let Some(now) = frozen_time.get() else {
+    let Some(now) = frozen() else {
         return Err(logic_exception(
             "TokenBucket\\TestClock::advance() needs a frozen clock, call freeze() first",
         ));
     };
     let step = from_seconds(seconds.abs()).ok_or_else(throw_out_of_range)?;
     let then = if seconds < 0.0 { now.checked_sub(step) } else { now.checked_add(step) };
-    frozen_time.set(Some(then.filter(|then| *then <= MAX_NOW).ok_or_else(throw_out_of_range)?));
+    freeze_clock(Some(then.filter(|then| *then <= MAX_NOW).ok_or_else(throw_out_of_range)?));
     Ok(())
 }
 
 fn resume(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     check_is_allowed()?;
-    GLOBALS.get().frozen_time.set(None);
+    freeze_clock(None);
     Ok(())
 }
 

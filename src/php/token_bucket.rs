@@ -220,8 +220,7 @@ fn check(call: &Call) -> Result<(), Thrown> {
                 this.context_for(Identifier::Client { name, id }, &key_hash)
             }
         };
-        let frozen = GLOBALS.get().frozen_time.get();
-        answered(limiter.admits(&context, limit, &Op::Check, frozen))
+        answered(limiter.admits(&context, limit, &Op::Check))
     })?;
     let is_limited = !admitted.deliver()?;
     warn_of_milliseconds("$window", window)?;

@@ -4,6 +4,7 @@ mod permits;
 
 use super::kind::with_algorithm;
 use super::{Answer, Key, KeyHash, LimitKind, Permits, Request, Store};
+use crate::clock::frozen;
 use crate::error::Result;
 use crate::limit::{Decision, Kept, State, StoredState, WordAlgorithm};
 use crate::net::Timeouts;
@@ -144,7 +145,7 @@ impl Array {
             limit, timed => self.decide_under(limit, timed),
             window => {
                 let Request { key, op, .. } = *request;
-                let now = now(request);
+                let now = frozen().unwrap_or(request.now);
                 let mut windows = self.sliding_windows.borrow_mut();
                 windows.update(key, self.hash(key), now, |state| {
                     let (decision, after) = window.apply(state, now, *op);
@@ -157,16 +158,10 @@ impl Array {
     #[inline(always)]
     fn decide_under<R: Kept>(&self, limit: &impl WordAlgorithm, request: &Request<'_>) -> R {
         let Request { key, op, .. } = *request;
-        let now = now(request);
+        let now = frozen().unwrap_or(request.now);
         let mut buckets = self.buckets.borrow_mut();
         buckets.update(key, self.hash(key), now, |state| limit.apply(*state, now, op))
     }
-}
-
-/// The time to decide at.
-#[inline(always)]
-fn now(request: &Request<'_>) -> u64 {
-    request.time.frozen().unwrap_or_else(|| request.time.clock())
 }
 
 impl Store for Array {

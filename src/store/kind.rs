@@ -1,7 +1,6 @@
 //! The kinds of limits, as stores tell them apart.
 
-use crate::clock::unix_time_at_boot;
-use crate::limit::{CalendarWindow, Limit};
+use crate::limit::Limit;
 
 /// The algorithm of a limit. Its number goes into the hashes of keys in shared memory and must not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,10 +79,9 @@ macro_rules! with_algorithm {
                 $call
             }
             $crate::limit::Limit::CalendarWindow(calendar) => {
-                let time = $asked.time.read();
                 let $algorithm =
-                    &$crate::store::kind::on_this_host(calendar, time.frozen(), time.clock());
-                let $request = &Request { time, ..*$asked };
+                    &calendar.by_clock_behind($crate::clock::time_of_day_ahead($asked.now));
+                let $request = $asked;
                 $call
             }
             $crate::limit::Limit::SlidingWindow($window) => $other_call,
@@ -92,16 +90,3 @@ macro_rules! with_algorithm {
 }
 
 pub(in crate::store) use with_algorithm;
-
-/// A calendar window by the clock of this host, which shows `now`; or by that of a test.
-#[inline(always)]
-pub(in crate::store) fn on_this_host(
-    window: &CalendarWindow,
-    frozen: Option<u64>,
-    now: u64,
-) -> CalendarWindow {
-    match frozen {
-        Some(_) => *window,
-        None => window.by_clock_behind(unix_time_at_boot(now)),
-    }
-}

@@ -32,7 +32,7 @@ pub use mysql::Mysql;
 /// The names of keys on servers: fuzzing looks for two keys that share one name.
 #[cfg(fuzzing)]
 pub use name::{key_name, row_name};
-pub use permits::{PermitCall, PermitHandle, Permits};
+pub use permits::{PermitHandle, Permits};
 pub use redis::Redis;
 /// What Redis says of its nodes: fuzzing looks for addresses that no DSN could name. And what its scripts
 /// reply.
@@ -44,5 +44,5 @@ pub use redis::{
 pub use remote::{BREAKERS, RemoteStore};
 #[cfg(test)]
 pub use request::tests::with_request;
-pub use request::{JointRequest, Request, Store, Time};
+pub use request::{JointRequest, Request, Store};
 pub use writes::{WriteOutcome, Writes};

@@ -5,15 +5,6 @@ use crate::error::Result;
 use crate::limit::{PermitAnswer, PermitId, PermitLimit, PermitOp};
 use crate::net::Timeouts;
 
-/// How a call on permits is made.
-#[derive(Clone, Copy)]
-pub struct PermitCall<'a> {
-    /// The time of a test's clock, if there is one.
-    pub frozen: Option<u64>,
-    /// How long a store on servers may take.
-    pub timeouts: &'a Timeouts,
-}
-
 /// Where a store keeps a permit that is held.
 #[derive(Clone, Debug)]
 pub enum PermitHandle {
@@ -50,22 +41,21 @@ pub trait Permits {
         key: &Key<'_>,
         limit: &PermitLimit,
         leave: u64,
-        call: PermitCall<'_>,
+        timeouts: &Timeouts,
     ) -> Result<Option<PermitHandle>>;
 
     /// Lets the lifetime of a permit begin anew, for `lifetime` nanoseconds. False if it is not held any more: its
     /// lifetime has ended, or it was released or reset.
-    fn renew(&self, permit: &mut PermitHandle, lifetime: u64, call: PermitCall<'_>)
-    -> Result<bool>;
+    fn renew(&self, permit: &mut PermitHandle, lifetime: u64, timeouts: &Timeouts) -> Result<bool>;
 
     /// Gives a permit back, if it is still held.
-    fn release(&self, permit: &PermitHandle, call: PermitCall<'_>) -> Result<()>;
+    fn release(&self, permit: &PermitHandle, timeouts: &Timeouts) -> Result<()>;
 
     /// Counts the permits of a key that are held.
-    fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32>;
+    fn count(&self, key: &Key<'_>, timeouts: &Timeouts) -> Result<u32>;
 
     /// Frees all permits of a key, held by any process.
-    fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()>;
+    fn reset(&self, key: &Key<'_>, timeouts: &Timeouts) -> Result<()>;
 }
 
 /// A store that keeps the permits of a key in a list, under a name.
@@ -81,12 +71,8 @@ pub trait PermitLists {
     fn new_id(&self) -> Result<PermitId>;
 
     /// Applies an operation to a list, as [`HeldPermits::apply`](crate::limit::HeldPermits::apply) does.
-    fn apply_to_list(
-        &self,
-        name: &[u8],
-        call: PermitCall<'_>,
-        op: PermitOp,
-    ) -> Result<PermitAnswer>;
+    fn apply_to_list(&self, name: &[u8], timeouts: &Timeouts, op: PermitOp)
+    -> Result<PermitAnswer>;
 }
 
 impl<T: PermitLists> Permits for T {
@@ -95,35 +81,30 @@ impl<T: PermitLists> Permits for T {
         key: &Key<'_>,
         limit: &PermitLimit,
         leave: u64,
-        call: PermitCall<'_>,
+        timeouts: &Timeouts,
     ) -> Result<Option<PermitHandle>> {
         let (name, id) = (self.list_name(key), self.new_id()?);
         let (max, lifetime) = (limit.max_leaving(leave), limit.lifetime());
         let op = PermitOp::Acquire { id, max, lifetime };
-        let is_taken = self.apply_to_list(&name, call, op)?.accepted;
+        let is_taken = self.apply_to_list(&name, timeouts, op)?.accepted;
         Ok(is_taken.then(|| PermitHandle::Entry { name: name.into(), id }))
     }
 
-    fn renew(
-        &self,
-        permit: &mut PermitHandle,
-        lifetime: u64,
-        call: PermitCall<'_>,
-    ) -> Result<bool> {
+    fn renew(&self, permit: &mut PermitHandle, lifetime: u64, timeouts: &Timeouts) -> Result<bool> {
         let PermitHandle::Entry { name, id } = permit else { return Ok(false) };
-        Ok(self.apply_to_list(name, call, PermitOp::Renew { id: *id, lifetime })?.accepted)
+        Ok(self.apply_to_list(name, timeouts, PermitOp::Renew { id: *id, lifetime })?.accepted)
     }
 
-    fn release(&self, permit: &PermitHandle, call: PermitCall<'_>) -> Result<()> {
+    fn release(&self, permit: &PermitHandle, timeouts: &Timeouts) -> Result<()> {
         let PermitHandle::Entry { name, id } = permit else { return Ok(()) };
-        self.apply_to_list(name, call, PermitOp::Release { id: *id }).map(drop)
+        self.apply_to_list(name, timeouts, PermitOp::Release { id: *id }).map(drop)
     }
 
-    fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32> {
-        Ok(self.apply_to_list(&self.list_name(key), call, PermitOp::Count)?.active)
+    fn count(&self, key: &Key<'_>, timeouts: &Timeouts) -> Result<u32> {
+        Ok(self.apply_to_list(&self.list_name(key), timeouts, PermitOp::Count)?.active)
     }
 
-    fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()> {
-        self.apply_to_list(&self.list_name(key), call, PermitOp::Reset).map(drop)
+    fn reset(&self, key: &Key<'_>, timeouts: &Timeouts) -> Result<()> {
+        self.apply_to_list(&self.list_name(key), timeouts, PermitOp::Reset).map(drop)
     }
 }

@@ -3,7 +3,6 @@
 use super::answer::Answer;
 use super::key::Key;
 use super::permits::Permits;
-use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Charge, Decision, Limit, Op, StoredState, apply};
 use crate::net::Timeouts;
@@ -18,72 +17,10 @@ pub struct Request<'a> {
     /// The operation. A reference, for a copy would have to wait until the caller's writes to it are done
     /// (`make bench`, `consume()`).
     pub op: &'a Op,
-    /// The time to decide at.
-    pub time: Time,
+    /// This host's clock, which has just been read: several decisions on this host share a reading.
+    pub now: u64,
     /// How long a store on servers may take.
     pub timeouts: &'a Timeouts,
-}
-
-impl Request<'_> {
-    /// The time of a test's clock, if there is one.
-    pub const fn frozen(&self) -> Option<u64> {
-        self.time.frozen()
-    }
-}
-
-/// The time to decide at.
-#[derive(Clone, Copy, Debug)]
-pub enum Time {
-    /// The store's own clock counts.
-    Now,
-    /// The time of a test's clock.
-    Frozen(u64),
-    /// The store's own clock counts, and this is a reading of this host's clock that has just been made:
-    /// several decisions on this host share one.
-    Read(u64),
-}
-
-impl Time {
-    /// The time of a test's clock, or else this reading of the host's clock.
-    #[inline(always)]
-    pub fn read_at(now: u64, frozen: Option<u64>) -> Self {
-        frozen.map_or(Self::Read(now), Self::Frozen)
-    }
-
-    /// The time of a test's clock, if there is one.
-    #[inline(always)]
-    pub const fn frozen(self) -> Option<u64> {
-        match self {
-            Self::Frozen(time) => Some(time),
-            Self::Now | Self::Read(_) => None,
-        }
-    }
-
-    /// The same, with a reading of this host's clock if the store's own counts.
-    #[inline(always)]
-    pub fn read(self) -> Self {
-        match self {
-            Self::Now => Self::Read(boot_time()),
-            Self::Frozen(_) | Self::Read(_) => self,
-        }
-    }
-
-    /// This host's clock.
-    #[inline(always)]
-    pub fn clock(self) -> u64 {
-        match self {
-            Self::Read(time) => time,
-            Self::Now | Self::Frozen(_) => boot_time(),
-        }
-    }
-}
-
-impl From<Option<u64>> for Time {
-    /// The time of a test's clock, or now.
-    #[inline(always)]
-    fn from(frozen: Option<u64>) -> Self {
-        frozen.map_or(Self::Now, Self::Frozen)
-    }
 }
 
 /// One of several requests that are decided on together.

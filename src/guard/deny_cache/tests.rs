@@ -1,10 +1,9 @@
 //! Which denials are remembered, and what they answer.
 
 use super::*;
-use crate::clock::boot_time;
+use crate::clock::{at, boot_time};
 use crate::guard::tests::{host_alone, limit, with_request};
 use crate::limit::{FixedWindow, SECOND, TokenBucket};
-use crate::store::Time;
 
 /// The server's clock when it decides, which is ahead of this host's.
 const NOW: u64 = 10_000_000 * SECOND;
@@ -90,11 +89,10 @@ fn denials_say_nothing_about_the_clock_of_a_test() {
     let (host, now) = (host_alone(), boot_time());
     let denial = apply(&limit(), &empty().into(), NOW, TAKE).0;
     with_request(&limit(), TAKE, |request| {
-        let frozen = Request { time: Time::Frozen(now), ..*request };
-        note_denial(&host, &frozen, denial, now);
+        at(Some(now), || note_denial(&host, request, denial, now));
         assert_eq!(known_denial(&host, request, boot_time()), None);
         note_denial(&host, request, denial, now);
-        assert_eq!(known_denial(&host, &frozen, boot_time()), None);
+        at(Some(now), || assert_eq!(known_denial(&host, request, boot_time()), None));
         assert!(known_denial(&host, request, boot_time()).is_some());
     });
 }

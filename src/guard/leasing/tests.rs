@@ -1,7 +1,7 @@
 //! Calls on busy buckets: which ones the host decides by tokens that it has taken ahead, and when it asks the server.
 
 use super::*;
-use crate::clock::unix_time_at_boot;
+use crate::clock::{at, unix_time_at_boot};
 use crate::error::Error;
 use crate::guard::breaker::Access;
 use crate::guard::decide;
@@ -9,7 +9,7 @@ use crate::guard::leases::LIFETIME;
 use crate::guard::tests::{Folder, Process, TIMEOUTS, host_in, limit, settings, with_request};
 use crate::limit::{CalendarWindow, FixedWindow, Limit, SECOND};
 use crate::settings::{OnError, Settings};
-use crate::store::{Store, Time};
+use crate::store::Store;
 use portable_atomic::Ordering;
 
 const TAKE: Op = Op::Take { cost: 1 };
@@ -194,14 +194,12 @@ fn lease_is_neither_made_nor_used_by_the_clock_of_a_test() {
     let process = after_calls(&folder, 10);
     let frozen = |op| {
         with_request(&limit(), op, |request| {
-            let request = Request { time: Time::Frozen(boot_time()), ..*request };
-            decide(&process.guard, &request, boot_time()).decided_by
+            at(Some(boot_time()), || decide(&process.guard, request, boot_time()).decided_by)
         })
     };
     assert_eq!([TAKE, refund(50)].map(frozen), [DecidedBy::Store; 2]);
     let report = with_request(&limit(), refund(50), |request| {
-        let request = Request { time: Time::Frozen(boot_time()), ..*request };
-        correct(&process.guard, &request, false)
+        at(Some(boot_time()), || correct(&process.guard, request, false))
     });
     assert_eq!(report.decided_by, DecidedBy::Store);
     let held = with_request(&limit(), TAKE, |request| {

@@ -1,10 +1,11 @@
 //! Permits in this process alone.
 
-use crate::clock::boot_time;
+use crate::clock::now;
 use crate::error::Result;
 use crate::limit::{HeldPermits, PermitAnswer, PermitId, PermitOp};
+use crate::net::Timeouts;
 use crate::store::Key;
-use crate::store::permits::{PermitCall, PermitLists};
+use crate::store::permits::PermitLists;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
@@ -34,13 +35,8 @@ impl PermitLists for ArrayPermits {
         Ok(id)
     }
 
-    fn apply_to_list(
-        &self,
-        name: &[u8],
-        call: PermitCall<'_>,
-        op: PermitOp,
-    ) -> Result<PermitAnswer> {
-        let now = call.frozen.unwrap_or_else(boot_time);
+    fn apply_to_list(&self, name: &[u8], _: &Timeouts, op: PermitOp) -> Result<PermitAnswer> {
+        let now = now();
         let mut lists = self.lists.borrow_mut();
         if let Some(list) = lists.get_mut(name) {
             let answer = list.apply(now, op);

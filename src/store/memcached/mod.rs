@@ -15,7 +15,7 @@ use super::remote::RemoteStore;
 use super::request::{Request, Store};
 use super::swap::handoff::Handoff;
 use super::swap::{Found, MAX_CLOCK_SKEW, Swap, SwapDecider, SwapEntry};
-use crate::clock::{Reading, boot_time, unix_nanoseconds};
+use crate::clock::{Reading, boot_time, frozen, unix_nanoseconds};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
 use crate::limit::{Op, SECOND, StoredState};
@@ -162,8 +162,6 @@ struct Item<'a> {
     name: Vec<u8>,
     /// Whether the operation may be repeated if it is not known whether it was done.
     may_repeat: bool,
-    /// The time of a test's clock.
-    frozen: Option<u64>,
     /// Whether a swap has failed because its connection was gone.
     lost: Cell<bool>,
 }
@@ -176,7 +174,7 @@ impl SwapEntry for Item<'_> {
         let command = MetaCommand::new(MetaOp::Get, self.name.as_slice());
         let command = command.flag("v").flag("c").flag("t").flag("f");
         let answer = self.server.call(&command, true, budget)?;
-        let (own, now) = (self.clock(), boot_time());
+        let (own, now) = (own_clock(), boot_time());
         let (time, state, version) = match (answer.value, answer.cas) {
             (Some(value), Some(cas @ 1..)) => {
                 let stamp = answer.client_flags.and_then(Stamp::from_flags);
@@ -214,7 +212,7 @@ impl SwapEntry for Item<'_> {
         // ME (mode add) stores only where there is no item.
         let unchanged =
             version.as_ref().map_or("ME".to_owned(), |Token { cas, .. }| format!("C{cas}"));
-        let stamp = Stamp::new(self.clock(), now);
+        let stamp = Stamp::new(own_clock(), now);
         let command = match *state {
             StoredState::FULL => {
                 MetaCommand::new(MetaOp::Delete, self.name.as_slice()).flag(unchanged)
@@ -254,12 +252,10 @@ impl SwapEntry for Item<'_> {
     }
 }
 
-impl Item<'_> {
-    /// The clock that this call goes by.
-    fn clock(&self) -> Clock {
-        let time = self.frozen.unwrap_or_else(unix_nanoseconds);
-        Clock { time, is_test: self.frozen.is_some() }
-    }
+/// The clock that a call of this thread goes by.
+fn own_clock() -> Clock {
+    let time = frozen();
+    Clock { time: time.unwrap_or_else(unix_nanoseconds), is_test: time.is_some() }
 }
 
 /// A time to live in seconds, as a flag.
@@ -278,8 +274,8 @@ impl Store for Memcached {
             return Err(Error::storage("The storage DSN names no memcached server"));
         };
         let address = server.address.to_string();
-        let (may_repeat, frozen) = (request.op.may_repeat(), request.frozen());
-        let item = Item { store: self, server, name, may_repeat, frozen, lost: Cell::new(false) };
+        let may_repeat = request.op.may_repeat();
+        let item = Item { store: self, server, name, may_repeat, lost: Cell::new(false) };
         Ok(self.decider.decide(&item, request, &item.name, address.as_bytes())?.into())
     }
 

@@ -13,6 +13,7 @@ use super::locked::{Locked, LockedRow, lock};
 use super::read::read_all;
 use super::row;
 use super::statements::{Schema, Statement};
+use crate::clock::frozen;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Op, StoredState, take_all};
 use crate::net::budget::Budget;
@@ -165,7 +166,7 @@ fn decide(
 /// The time to decide at: that of a test's clock, or the server's. A state from slightly in the future was
 /// written before the server's clock was set back; then the latest of these clocks counts for all rows.
 fn time(requests: &[JointRequest<'_>], states: &[StoredState], now: u64) -> u64 {
-    if let Some(frozen) = requests.first().and_then(|joint| joint.request.frozen()) {
+    if let Some(frozen) = frozen() {
         return frozen;
     }
     let each = requests.iter().zip(states);

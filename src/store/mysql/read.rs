@@ -5,7 +5,7 @@ use super::entry::{RowEntry, RowVersion};
 use super::link::{MysqlLink, Row};
 use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
-use crate::clock::{Reading, boot_time};
+use crate::clock::{Reading, boot_time, frozen};
 use crate::error::Result;
 use crate::limit::{Op, SECOND, StoredState};
 use crate::net::budget::Budget;
@@ -92,7 +92,7 @@ fn find_state(
         Some(columns) => row::decode(schema, entry.request.limit, columns)?,
         None => StoredState::FULL,
     };
-    let now = entry.request.frozen().unwrap_or(clock.time);
+    let now = frozen().unwrap_or(clock.time);
     Some(Found { state, version: RowVersion { schema, columns }, now: [now; 2], clock })
 }
 

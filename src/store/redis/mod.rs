@@ -20,6 +20,7 @@ use super::name::{key_name, unused_name};
 use super::permits::Permits;
 use super::remote::RemoteStore;
 use super::request::{JointRequest, Request, Store, charges, peek_all};
+use crate::clock::frozen;
 use crate::dsn::{Address, RedisTarget, Topology};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Op, TokenBucket, apply, take_all};
@@ -260,12 +261,11 @@ impl Redis {
 impl Store for Redis {
     fn decide(&self, request: &Request<'_>) -> Result<Answer> {
         let Request { key, limit, op: &op, timeouts, .. } = *request;
-        let frozen = request.frozen();
-        let (name, arguments) = (key_name(key), arguments(limit, op, frozen));
+        let (name, arguments) = (key_name(key), arguments(limit, op));
         let call = ScriptCall { source: script_for(limit), names: &[name], arguments: &arguments };
         let reply = self.run(&call, op.may_repeat(), timeouts)?;
         let reply = parse_reply(&reply).ok_or_else(garbled)?;
-        let (decision, _) = apply(limit, &reply.before, frozen.unwrap_or(reply.now), op);
+        let (decision, _) = apply(limit, &reply.before, frozen().unwrap_or(reply.now), op);
         match op {
             Op::Peek { .. } => Ok(decision.into()),
             _ if decision.is_accepted() == reply.accepted => Ok(decision.into()),
@@ -287,13 +287,13 @@ impl Store for Redis {
         };
         let names: Vec<_> = requests.iter().map(|joint| key_name(joint.request.key)).collect();
         let is_peek = matches!(first.op, Op::Peek { .. });
-        let arguments = arguments_for_all(requests, is_peek, first.frozen());
+        let arguments = arguments_for_all(requests, is_peek);
         let source = &scripts::ALL;
         let call = ScriptCall { source, names: &names, arguments: &arguments };
         let may_repeat = requests.iter().all(|joint| joint.request.op.may_repeat());
         let reply = self.run(&call, may_repeat, first.timeouts)?;
         let reply = parse_reply_for_all(&reply, names.len()).ok_or_else(garbled)?;
-        let (now, states) = (first.frozen().unwrap_or(reply.now), &reply.before);
+        let (now, states) = (frozen().unwrap_or(reply.now), &reply.before);
         if is_peek {
             return Ok(peek_all(requests, states, now));
         }
@@ -307,7 +307,7 @@ impl Store for Redis {
     fn prepare(&self, prefix: &[u8], timeouts: &Timeouts) -> Result<()> {
         // A peek opens the connection and loads the script.
         let limit = TokenBucket::SMALLEST.into();
-        let arguments = arguments(&limit, Op::Peek { cost: 0 }, None);
+        let arguments = arguments(&limit, Op::Peek { cost: 0 });
         let (source, name) = (script_for(&limit), unused_name(prefix));
         let call = ScriptCall { source, names: &[name], arguments: &arguments };
         self.run(&call, true, timeouts).map(drop)

@@ -5,14 +5,15 @@ use super::scripts::{PERMITS, ScriptReply, frozen_time, parse, with_mark};
 use super::{Redis, garbled};
 use crate::error::{Error, Result};
 use crate::limit::{MAX_PERMITS, PermitAnswer, PermitId, PermitOp, whole_seconds};
+use crate::net::Timeouts;
 use crate::store::key::Key;
 use crate::store::name::key_name;
-use crate::store::permits::{PermitCall, PermitLists};
+use crate::store::permits::PermitLists;
 use crate::store::record;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// The arguments of a call, as `permits.lua` describes them.
-fn arguments(op: PermitOp, frozen: Option<u64>) -> Vec<Vec<u8>> {
+fn arguments(op: PermitOp) -> Vec<Vec<u8>> {
     let (opcode, lifetime, max, id) = match op {
         PermitOp::Acquire { id, max, lifetime } => (b'A', lifetime, max, id),
         PermitOp::Renew { id, lifetime } => (b'W', lifetime, 0, id),
@@ -25,7 +26,7 @@ fn arguments(op: PermitOp, frozen: Option<u64>) -> Vec<Vec<u8>> {
     numbers.extend(whole_seconds(lifetime).to_be_bytes());
     numbers.extend(max.to_be_bytes());
     numbers.extend(id.to_be_bytes());
-    vec![with_mark(opcode), frozen_time(frozen), numbers]
+    vec![with_mark(opcode), frozen_time(), numbers]
 }
 
 /// The reply to a call on permits. None if the bytes are not one.
@@ -71,12 +72,12 @@ impl PermitLists for Redis {
     fn apply_to_list(
         &self,
         name: &[u8],
-        call: PermitCall<'_>,
+        timeouts: &Timeouts,
         op: PermitOp,
     ) -> Result<PermitAnswer> {
-        let (names, arguments) = ([name.to_vec()], arguments(op, call.frozen));
+        let (names, arguments) = ([name.to_vec()], arguments(op));
         let script = ScriptCall { source: &PERMITS, names: &names, arguments: &arguments };
-        let reply = self.run(&script, true, call.timeouts)?;
+        let reply = self.run(&script, true, timeouts)?;
         parse_permit_reply(&reply).filter(|answer| is_possible(op, *answer)).ok_or_else(garbled)
     }
 }

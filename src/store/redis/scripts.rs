@@ -6,6 +6,7 @@
 //! A reply has the server's time and the state before the call. From these the caller makes the same decision with
 //! [`apply`](crate::limit::apply), to have all its numbers; if the two disagree the call fails.
 
+use crate::clock::frozen;
 use crate::limit::{self, Leased, Limit, MAX_NOW, Op, SECOND, Span, StoredState, TokenBucket};
 use crate::net::mark;
 use crate::store::record;
@@ -88,11 +89,11 @@ type Operation = (Opcode, Vec<u8>, Option<Vec<u8>>);
 
 /// The arguments of a call on one key, as `head.lua` and `one.lua` describe them: most calls have one, for the
 /// server pays for each.
-pub fn arguments(limit: &Limit, op: Op, frozen: Option<u64>) -> Vec<Vec<u8>> {
+pub fn arguments(limit: &Limit, op: Op) -> Vec<Vec<u8>> {
     let (opcode, numbers, extra) = operation(limit, op);
     let mut arguments = vec![[with_mark(opcode), numbers].concat()];
-    if frozen.is_some() || extra.is_some() {
-        arguments.push(frozen_time(frozen));
+    if frozen().is_some() || extra.is_some() {
+        arguments.push(frozen_time());
     }
     arguments.extend(extra);
     arguments
@@ -100,14 +101,10 @@ pub fn arguments(limit: &Limit, op: Op, frozen: Option<u64>) -> Vec<Vec<u8>> {
 
 /// The arguments of a call on several keys, as `head.lua` and `all.lua` describe them. `is_peek`: nothing is changed,
 /// whatever the limits say.
-pub fn arguments_for_all(
-    requests: &[JointRequest<'_>],
-    is_peek: bool,
-    frozen: Option<u64>,
-) -> Vec<Vec<u8>> {
+pub fn arguments_for_all(requests: &[JointRequest<'_>], is_peek: bool) -> Vec<Vec<u8>> {
     let mut arguments = Vec::with_capacity(2 + 2 * requests.len());
     let opcode = if is_peek { b'P' } else { b'T' };
-    arguments.extend([with_mark(opcode), frozen_time(frozen)]);
+    arguments.extend([with_mark(opcode), frozen_time()]);
     for JointRequest { request, is_enforced } in requests {
         // The caller decides on a peek, from the states that the script returns.
         let op = if is_peek { Op::Take { cost: 0 } } else { *request.op };
@@ -131,8 +128,8 @@ pub fn with_mark(opcode: Opcode) -> Vec<u8> {
 }
 
 /// The second argument of every script: the time of a test's clock, if there is one.
-pub fn frozen_time(frozen: Option<u64>) -> Vec<u8> {
-    frozen.map(time).unwrap_or_default()
+pub fn frozen_time() -> Vec<u8> {
+    frozen().map(time).unwrap_or_default()
 }
 
 fn time(ns: u64) -> Vec<u8> {

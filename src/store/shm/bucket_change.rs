@@ -11,8 +11,6 @@ pub struct BucketChange<'a, L, R> {
     pub limit: &'a L,
     pub op: &'a Op,
     pub now: u64,
-    /// Whether `now` is the time of a test's clock, which stands still.
-    pub is_frozen: bool,
     /// The counters of the table.
     pub statistics: &'a TableStatistics,
     /// Whether this operation found too little room.
@@ -28,7 +26,7 @@ impl<L: WordAlgorithm, R: Kept> BucketChange<'_, L, R> {
         // may have written a state that is later than the reading. It is not from the future, and
         // must not be cut to that reading. Nor is it known when a bucket was reset.
         if self.limit.is_from_future(state, self.now) || state == State::FULL {
-            self.now = latest(self.now, self.is_frozen);
+            self.now = latest(self.now);
         }
         let (kept, after): (R, State) = self.limit.apply(state, self.now, self.op);
         let is_accepted = kept.is_accepted();
@@ -47,7 +45,7 @@ impl<L: WordAlgorithm, R: Kept> Change for BucketChange<'_, L, R> {
             None => {
                 // Of a full bucket it expired when it was made, which may be after the clock was read here.
                 if slot.is_claim() {
-                    self.now = latest(self.now, self.is_frozen);
+                    self.now = latest(self.now);
                 }
                 self.apply_to(slot.state()).map(|after| Slot::committed(slot.tag(), after))
             }
@@ -55,11 +53,11 @@ impl<L: WordAlgorithm, R: Kept> Change for BucketChange<'_, L, R> {
     }
 
     fn inherited_state(&self, expires_at: u64) -> State {
-        self.limit.inherited_state(expires_at, latest(self.now, self.is_frozen))
+        self.limit.inherited_state(expires_at, latest(self.now))
     }
 
     fn latest(&self, _now: u64) -> u64 {
-        latest(self.now, self.is_frozen)
+        latest(self.now)
     }
 
     fn takes(&self) -> bool {
@@ -84,7 +82,7 @@ impl<L: WordAlgorithm, R: Kept> Change for BucketChange<'_, L, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::boot_time;
+    use crate::clock::{at, boot_time};
     use crate::limit::{FixedWindow, SECOND, Span, TokenBucket};
     use crate::store::shm::table::update;
     use portable_atomic::AtomicU128;
@@ -110,9 +108,8 @@ mod tests {
 
         /// Makes a call. Returns whether it was accepted, and whether it found too little room.
         fn call(&self, tag: u64, limit: &TokenBucket, op: Op) -> (bool, bool) {
-            let change =
-                BucketChange { is_frozen: true, ..change(limit, &op, SECOND, &self.statistics) };
-            let change = update(&self.set, tag, SECOND, change);
+            let change = change(limit, &op, SECOND, &self.statistics);
+            let change = at(Some(SECOND), || update(&self.set, tag, SECOND, change));
             (change.kept.unwrap().is_accepted(), change.lacked_room)
         }
     }
@@ -123,15 +120,7 @@ mod tests {
         now: u64,
         statistics: &'a TableStatistics,
     ) -> BucketChange<'a, L, Decision> {
-        BucketChange {
-            limit,
-            op,
-            now,
-            is_frozen: false,
-            statistics,
-            lacked_room: false,
-            kept: None,
-        }
+        BucketChange { limit, op, now, statistics, lacked_room: false, kept: None }
     }
 
     /// What a call that read the clock `late` ns ago makes of a state that was written just now.
@@ -211,7 +200,8 @@ mod tests {
         assert!(!table.call(1, &limit, Op::Check).0);
         // A token comes back in an hour, but the check has to be paid for first.
         let (op, now) = (Op::Take { cost: 1 }, SECOND + 3_600 * SECOND);
-        let late = BucketChange { is_frozen: true, ..change(&limit, &op, now, &table.statistics) };
-        assert!(!update(&table.set, 1, now, late).kept.unwrap().is_accepted());
+        let late = change(&limit, &op, now, &table.statistics);
+        let late = at(Some(now), || update(&table.set, 1, now, late));
+        assert!(!late.kept.unwrap().is_accepted());
     }
 }

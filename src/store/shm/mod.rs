@@ -24,6 +24,7 @@ pub mod usage;
 
 use super::kind::with_algorithm;
 use super::{Answer, Key, Permits, Request, Store};
+use crate::clock::frozen;
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use crate::limit::{Kept, SlidingWindow, WordAlgorithm};
@@ -94,18 +95,9 @@ impl SharedMemory {
             let Some((set, tag)) = locate(region.area::<Set>(Area::Buckets), hash) else {
                 return Err(not_open());
             };
-            let Request { op, time, .. } = *request;
-            let (statistics, is_frozen) =
-                (TableStatistics::in_file(region), time.frozen().is_some());
-            let change = BucketChange {
-                limit,
-                op,
-                now,
-                is_frozen,
-                statistics,
-                lacked_room: false,
-                kept: None,
-            };
+            let (op, statistics) = (request.op, TableStatistics::in_file(region));
+            let change =
+                BucketChange { limit, op, now, statistics, lacked_room: false, kept: None };
             let change = table::update(&set.0, tag, now, change);
             let decision = change.kept.ok_or_else(not_open)?;
             Ok(Answer { decision, lacked_room: change.lacked_room })
@@ -125,7 +117,6 @@ impl SharedMemory {
                 limit: window,
                 places: places.ok_or_else(not_open)?,
                 now: Cell::new(now),
-                is_frozen: request.frozen().is_some(),
                 statistics: TableStatistics::in_file(region),
                 lacked_room: Cell::new(false),
             };
@@ -147,11 +138,10 @@ impl SharedMemory {
         request: &Request<'_>,
         work: impl FnOnce(&Region, u64, u64) -> Result<R>,
     ) -> Result<R> {
-        let clock = request.time.clock();
-        self.file.open_if_due(clock)?;
+        self.file.open_if_due(request.now)?;
         let region = self.file.region();
         let Some(region) = &*region else { return Err(not_open()) };
-        work(region, self.hash(request.key, region), request.frozen().unwrap_or(clock))
+        work(region, self.hash(request.key, region), frozen().unwrap_or(request.now))
     }
 }
 

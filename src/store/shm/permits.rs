@@ -11,13 +11,14 @@ use super::keys::Keys;
 use super::slot::{HeldSlot, Slot};
 use super::statistics::TableStatistics;
 use super::usage::TableUsage;
-use crate::clock::boot_time;
+use crate::clock::{boot_time, frozen};
 use crate::error::Result;
 use crate::limit::{MAX_PERMITS, PermitLimit};
 use crate::mapped::set::{Places, Set, WAYS};
 use crate::mapped::{Area, BODY_AT, Location, MappedFile, PERMITS_SIZE, Region, not_open};
+use crate::net::Timeouts;
 use crate::store::Key;
-use crate::store::permits::{PermitCall, PermitHandle, PermitSlot, Permits};
+use crate::store::permits::{PermitHandle, PermitSlot, Permits};
 use portable_atomic::Ordering;
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
@@ -121,7 +122,6 @@ impl SharedPermits {
     fn with_key<R>(
         &self,
         key: &Key<'_>,
-        frozen: Option<u64>,
         work: impl FnOnce(&KeyPermits<'_>, &Holder) -> R,
     ) -> Result<R> {
         let clock = boot_time();
@@ -129,7 +129,7 @@ impl SharedPermits {
         let region = self.table.file.region();
         let Some(region) = &*region else { return Err(not_open()) };
         let hash = self.keys.hash(key, region, self.table.file.number());
-        let now = frozen.unwrap_or(clock);
+        let now = frozen().unwrap_or(clock);
         let places = Places::new(region.area(Area::Permits), hash).ok_or_else(not_open)?;
         Ok(work(&KeyPermits { places, hash, now, region }, &holder))
     }
@@ -241,10 +241,10 @@ impl Permits for SharedPermits {
         key: &Key<'_>,
         limit: &PermitLimit,
         leave: u64,
-        call: PermitCall<'_>,
+        _: &Timeouts,
     ) -> Result<Option<PermitHandle>> {
         let (max, most) = (limit.max(), limit.max_leaving(leave));
-        let (hash, taken) = self.with_key(key, call.frozen, |permits, holder| {
+        let (hash, taken) = self.with_key(key, |permits, holder| {
             let held = HeldSlot { ends_at: permits.now + limit.lifetime(), holder: holder.next() };
             let taken = permits.take(max, most, held);
             let taken = taken.or_else(|| permits.take_from_dead(max, most, held, holder));
@@ -254,16 +254,11 @@ impl Permits for SharedPermits {
         Ok(taken.map(|(nth, Slot(word))| PermitHandle::Slot(PermitSlot { file, nth, hash, word })))
     }
 
-    fn renew(
-        &self,
-        permit: &mut PermitHandle,
-        lifetime: u64,
-        call: PermitCall<'_>,
-    ) -> Result<bool> {
+    fn renew(&self, permit: &mut PermitHandle, lifetime: u64, _: &Timeouts) -> Result<bool> {
         let PermitHandle::Slot(permit) = permit else { return Ok(false) };
         let clock = boot_time();
         self.table.file.open_if_due(clock)?;
-        let now = call.frozen.unwrap_or(clock);
+        let now = frozen().unwrap_or(clock);
         let renew = |set: &Set| held::renew(&set.0, Slot(permit.word), now, now + lifetime);
         let renewed = self.with_set(permit, renew).flatten();
         if let Some(Slot(word)) = renewed {
@@ -273,19 +268,19 @@ impl Permits for SharedPermits {
     }
 
     #[inline(always)]
-    fn release(&self, permit: &PermitHandle, _: PermitCall<'_>) -> Result<()> {
+    fn release(&self, permit: &PermitHandle, _: &Timeouts) -> Result<()> {
         if let PermitHandle::Slot(permit) = permit {
             self.with_set(permit, |set| held::free(&set.0, Slot(permit.word)));
         }
         Ok(())
     }
 
-    fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32> {
-        self.with_key(key, call.frozen, |permits, holder| permits.count(holder))
+    fn count(&self, key: &Key<'_>, _: &Timeouts) -> Result<u32> {
+        self.with_key(key, |permits, holder| permits.count(holder))
     }
 
-    fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()> {
-        self.with_key(key, call.frozen, |permits, _| permits.reset())
+    fn reset(&self, key: &Key<'_>, _: &Timeouts) -> Result<()> {
+        self.with_key(key, |permits, _| permits.reset())
     }
 }
 

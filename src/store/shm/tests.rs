@@ -5,7 +5,7 @@ use crate::clock::boot_time;
 use crate::limit::{Limit, Op, SECOND, SlidingWindow, Span, State, TokenBucket};
 use crate::mapped::Purpose;
 use crate::mapped::tests::Folder;
-use crate::store::{LimitKind, Time};
+use crate::store::LimitKind;
 use permits::PermitTable;
 use portable_atomic::Ordering;
 use slot::Slot;
@@ -31,7 +31,7 @@ fn with_request<R>(name: &str, limit: &Limit, work: impl FnOnce(&Request<'_>) ->
     let (key_hash, parts) = (Cell::default(), [name.as_bytes(), b"", b"", b""]);
     let key = Key { parts, kind: LimitKind::from(limit), key_hash: &key_hash };
     let timeouts = &Timeouts::default();
-    work(&Request { key: &key, limit, op: &TAKE, time: Time::Read(boot_time()), timeouts })
+    work(&Request { key: &key, limit, op: &TAKE, now: boot_time(), timeouts })
 }
 
 /// Two at once, in an hour.

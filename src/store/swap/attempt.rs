@@ -5,7 +5,7 @@ use super::handoff::{hand_off, handed_off};
 use super::locked_key::{note_lock, note_swapped};
 use super::skew;
 use super::turn::Turn;
-use crate::clock::{Reading, boot_time};
+use crate::clock::{Reading, boot_time, frozen};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limit::{Decision, Limit, SECOND, StoredState};
 use crate::net::budget::Budget;
@@ -122,7 +122,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
     fn try_swap_locked(&self, denial: &mut Option<Decision>, budget: &mut Budget) -> Result<Tried> {
         let mut done = None;
         let mut decide = |state: &StoredState, clock: &Reading| {
-            let now = self.request.frozen().unwrap_or(clock.time);
+            let now = frozen().unwrap_or(clock.time);
             let (decision, after) = skew::decide(self.request, state, now);
             let changed = (after != *state).then(|| after.clone());
             done = Some((decision, after, *clock));

@@ -5,7 +5,7 @@ use super::entry::SwapEntry;
 use super::hot_key::{HotKey, KeyRecord};
 use super::locked_key::is_locked;
 use super::turn::{Next, take};
-use crate::clock::boot_time;
+use crate::clock::{boot_time, frozen};
 use crate::error::Result;
 use crate::limit::{Decision, Op};
 use crate::mapped::futex::sleep_while;
@@ -51,7 +51,7 @@ impl SwapDecider {
     ) -> Result<Decision> {
         let mut budget = Budget::start(*request.timeouts);
         let alone = |budget: &mut Budget| decide_alone(entry, request, entry.may_write(), budget);
-        if matches!(request.op, Op::Peek { .. }) || request.frozen().is_some() {
+        if matches!(request.op, Op::Peek { .. }) || frozen().is_some() {
             return alone(&mut budget);
         }
         let file = &self.host_file;

@@ -1,5 +1,6 @@
 //! Decides though the clocks of a state's writers differ.
 
+use crate::clock::frozen;
 use crate::limit::{Decision, Limit, Op, SECOND, StoredState, apply};
 use crate::store::request::Request;
 
@@ -9,7 +10,7 @@ pub const MAX_CLOCK_SKEW: u64 = 2;
 /// Applies the operation of a request to `state`, at `now` by the store's clock.
 pub fn decide(request: &Request<'_>, state: &StoredState, now: u64) -> (Decision, StoredState) {
     let Request { limit, op, .. } = *request;
-    if request.frozen().is_some() {
+    if frozen().is_some() {
         // The store has chosen the time.
         return apply(limit, state, now, *op);
     }

@@ -36,8 +36,6 @@ pub(super) struct PlaceChange<'a> {
     pub(super) op: Op,
     /// The time of the call, which is a later one where the clock was read again.
     pub(super) now: u64,
-    /// Whether `now` is the time of a test's clock, which stands still.
-    pub(super) is_frozen: bool,
     pub(super) statistics: &'a TableStatistics,
     pub(super) lacked_room: &'a Cell<bool>,
     /// What was there. A place for which its set has no room is taken until it has.
@@ -81,7 +79,7 @@ impl Change for PlaceChange<'_> {
     }
 
     fn latest(&self, now: u64) -> u64 {
-        latest(now, self.is_frozen)
+        latest(now)
     }
 
     fn takes(&self) -> bool {

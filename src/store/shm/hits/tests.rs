@@ -2,6 +2,7 @@
 
 use super::window::RECENT;
 use super::*;
+use crate::clock::at;
 use crate::limit::SlidingWindow;
 use crate::limit::{Span, State, TokenBucket};
 use crate::mapped::set::{Places, Set, WAYS, locate};
@@ -43,14 +44,14 @@ impl<W: Word> Table<W> {
         now: u64,
         work: impl FnOnce(&WindowInTable<'_, W>) -> R,
     ) -> R {
-        work(&WindowInTable {
+        let window = WindowInTable {
             limit: window,
             places: Places::new(&self.sets, hash).unwrap(),
             now: Cell::new(now),
-            is_frozen: true,
             statistics: &self.statistics,
             lacked_room: Cell::new(false),
-        })
+        };
+        at(Some(now), || work(&window))
     }
 
     /// A window by a running clock.
@@ -61,10 +62,7 @@ impl<W: Word> Table<W> {
         now: u64,
         work: impl FnOnce(&WindowInTable<'_, W>),
     ) {
-        self.window(window, hash, now, |it| {
-            let (now, lacked_room) = (Cell::new(now), Cell::new(false));
-            work(&WindowInTable { is_frozen: false, now, lacked_room, ..*it });
-        });
+        self.window(window, hash, now, |it| at(None, || work(it)));
     }
 
     fn decide(&self, window: &SlidingWindow, hash: u64, now: u64, op: Op) -> Decision {
@@ -94,16 +92,9 @@ impl Table {
         let (set, tag) = locate(&self.sets, hash).unwrap();
         let op = &Op::Take { cost: 1 };
         let statistics = &self.statistics;
-        let change: BucketChange<'_, _, bool> = BucketChange {
-            limit,
-            op,
-            now,
-            is_frozen: true,
-            statistics,
-            lacked_room: false,
-            kept: None,
-        };
-        table::update(&set.0, tag, now, change);
+        let change: BucketChange<'_, _, bool> =
+            BucketChange { limit, op, now, statistics, lacked_room: false, kept: None };
+        at(Some(now), || table::update(&set.0, tag, now, change));
     }
 }
 

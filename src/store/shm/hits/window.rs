@@ -1,7 +1,7 @@
 //! A sliding window in the table: what is in its places, and what changes in one.
 
 use super::place::{PlaceChange, PlaceState};
-use crate::clock::latest;
+use crate::clock::{frozen, latest};
 use crate::limit::{Op, SECOND, SlidingWindow};
 use crate::mapped::set::{Places, Set};
 use crate::mapped::word::Word;
@@ -22,8 +22,6 @@ pub struct WindowInTable<'a, W = AtomicU128> {
     pub places: Places<'a, W>,
     /// The time of the call.
     pub now: Cell<u64>,
-    /// Whether `now` is the time of a test's clock, which stands still.
-    pub is_frozen: bool,
     /// The counters of the table.
     pub statistics: &'a TableStatistics,
     /// Whether this call found too little room.
@@ -58,7 +56,7 @@ impl<W: Word> WindowInTable<'_, W> {
     /// is the time of the call from then on.
     #[inline(always)]
     pub(super) fn change(&self, number: u32, op: Op) -> (PlaceState, bool) {
-        let Self { statistics, lacked_room, is_frozen, .. } = self;
+        let Self { statistics, lacked_room, .. } = self;
         let (place, now) = (self.limit.place(), self.now.get());
         let (found, accepted) = (PlaceState::Taken(now + self.limit.interval()), false);
         let mut change = PlaceChange {
@@ -66,7 +64,6 @@ impl<W: Word> WindowInTable<'_, W> {
             is_first: number == 0,
             op,
             now,
-            is_frozen: *is_frozen,
             statistics,
             lacked_room,
             found,
@@ -91,7 +88,7 @@ impl<W: Word> WindowInTable<'_, W> {
 
     /// The time by the clock that `now` is from.
     pub(super) fn clock(&self) -> u64 {
-        latest(self.now.get(), self.is_frozen)
+        latest(self.now.get())
     }
 
     /// When a hit leaves that was taken later than `now`. None if this process was suspended since then, as `clock` shows. A
@@ -121,6 +118,6 @@ impl<W: Word> WindowInTable<'_, W> {
     /// Whether a hit that leaves at this time can have been taken by a running clock that shows `clock`. Processors may differ a
     /// little about the time.
     pub(super) fn fits_clock(&self, clock: u64, leaves_at: u64) -> bool {
-        !self.is_frozen && leaves_at <= clock + self.limit.interval() + RECENT
+        frozen().is_none() && leaves_at <= clock + self.limit.interval() + RECENT
     }
 }

@@ -1,6 +1,7 @@
 //! Permits of several processes in one file. Each has a table of its own here: with a descriptor and a number.
 
 use super::*;
+use crate::clock::freeze;
 use crate::error::ErrorKind;
 use crate::limit::SECOND;
 use crate::mapped::Purpose;
@@ -38,10 +39,12 @@ impl Process {
         self.now.set(self.now.get() + time);
     }
 
-    fn call(&self) -> PermitCall<'static> {
+    /// Sets this thread's clock.
+    fn call(&self) -> &'static Timeouts {
         const TIMEOUTS: &Timeouts =
             &Timeouts { call: std::time::Duration::ZERO, connect: std::time::Duration::ZERO };
-        PermitCall { frozen: Some(self.now.get()), timeouts: TIMEOUTS }
+        freeze(Some(self.now.get()));
+        TIMEOUTS
     }
 
     fn try_to_acquire(&self, name: &str, max: i64) -> Result<Option<PermitHandle>> {
@@ -79,7 +82,7 @@ impl Process {
         let free = |permits: &KeyPermits<'_>, holder: &Holder| {
             permits.free_dead(max, first, &mut holder.ask_about_others(most, permits.region))
         };
-        with_key("x", |key| self.permits.with_key(key, None, free)).unwrap()
+        with_key("x", |key| self.permits.with_key(key, free)).unwrap()
     }
 
     /// Takes all slots of the table for permits of other keys.
@@ -201,9 +204,10 @@ fn counting_frees_the_permits_of_processes_that_have_ended() {
     let mut processes = processes_with_a_permit(&folder, 4);
     processes.swap_remove(1);
     let counted = with_key("x", |key| {
-        processes[0]
-            .permits
-            .with_key(key, None, |permits, holder| (permits.count(holder), permits.held().count()))
+        let count = |permits: &KeyPermits<'_>, holder: &Holder| {
+            (permits.count(holder), permits.held().count())
+        };
+        processes[0].permits.with_key(key, count)
     });
     assert_eq!(counted, Ok((3, 3)));
 }

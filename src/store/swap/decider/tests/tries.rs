@@ -1,9 +1,9 @@
 //! Tries: lost swaps, locks, and the time that is left.
 
 use super::*;
+use crate::clock::at;
 use crate::mapped::tests::Folder;
 use crate::mapped::{Location, Purpose};
-use crate::store::Time;
 use crate::store::swap::attempt::longest_pause;
 
 #[test]
@@ -165,12 +165,11 @@ fn peek_and_a_call_at_a_frozen_time_wait_for_no_turn() {
         let (decider, answers) = (Rc::clone(&decider), Rc::clone(&answers));
         // While a process asks, others wait for it.
         Box::new(move || {
-            let calls =
-                [(Op::Peek { cost: 1 }, Time::Now), (TAKE, Time::Frozen(NOW)), (TAKE, Time::Now)];
+            let calls = [(Op::Peek { cost: 1 }, None), (TAKE, Some(NOW)), (TAKE, None)];
             answers.set(calls.map(|(op, time)| {
                 with_request(&limit, op, |request| {
-                    let request = &Request { time, ..*request };
-                    decider.decide(&Register::new(0), request, b"name", b"address").is_ok()
+                    at(time, || decider.decide(&Register::new(0), request, b"name", b"address"))
+                        .is_ok()
                 })
             }));
         })
