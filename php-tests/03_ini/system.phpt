@@ -39,7 +39,7 @@ bool(true)
 bool(false)
 bool(true)
 bool(true)
-TokenBucket\TestClock needs token_bucket.test_clock=1 in php.ini; never set it in production
+TokenBucket\TestClock needs token_bucket.test_clock=1 in php.ini, or by php -d; never set it in production
 10
 string(6) "array:"
 string(4) "shm:"

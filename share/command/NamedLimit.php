@@ -232,7 +232,7 @@ final class NamedLimit extends Target
             }
         } catch (CommandError | StorageException $error) {
             // What is known of the named limit is true all the same.
-            fwrite(STDERR, 'token-bucket: limits in code cannot be asked: ' . Text::lines($error->getMessage()) . "\n");
+            fwrite(STDERR, 'token-bucket: whether limits in code have this identifier, too, is not known: ' . Text::lines($error->getMessage()) . "\n");
         }
         return $states;
     }

@@ -144,11 +144,13 @@ fn check_leave(line: u32, limit: &NamedLimit) -> Result<(), FileError> {
         Some((count, of_client)) if leave > 0 && count <= leave => {
             let whose = of_client.map_or_else(String::new, |line| {
                 let file = limit.exceptions().clients.as_ref().map_or("", |file| &file.path);
-                format!(", which {file}: line {line} sets to {count}")
+                format!("which {file}: line {line} sets to ")
             });
             Err(mistake(
                 line,
-                format!("[{name}] must leave less than its limit{whose}: leave is {leave}"),
+                format!(
+                    "[{name}] must leave less than its limit, {whose}{count}: leave is {leave}"
+                ),
             ))
         }
         _ => Ok(()),

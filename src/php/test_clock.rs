@@ -34,7 +34,7 @@ fn check_is_allowed() -> Result<(), Thrown> {
         return Ok(());
     }
     Err(Error::configuration(
-        "TokenBucket\\TestClock needs token_bucket.test_clock=1 in php.ini; never set it in production",
+        "TokenBucket\\TestClock needs token_bucket.test_clock=1 in php.ini, or by php -d; never set it in production",
     )
     .into())
 }

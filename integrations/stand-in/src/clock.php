@@ -65,7 +65,7 @@ final class TestClock
     private static function checkIsAllowed(): void
     {
         StandIn\Settings::get('test_clock') || throw StandIn\Thrown::configuration(
-            'TokenBucket\TestClock needs token_bucket.test_clock=1 in php.ini; never set it in production',
+            'TokenBucket\TestClock needs token_bucket.test_clock=1 in php.ini, or by php -d; never set it in production',
         );
     }
 }

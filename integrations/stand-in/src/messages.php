@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace TokenBucket\StandIn;
 
-/** Likely mistakes in code: each kind is said once in a process, and none while token_bucket.warn_of_mistakes is off. */
+/**
+ * Likely mistakes in code: each kind is said once in a process, and by pages, which forget all after each request, once a day. None is while
+ * token_bucket.warn_of_mistakes is off.
+ */
 final class Mistake
 {
     private static array $said = [];
@@ -13,10 +16,19 @@ final class Mistake
     public static function claim(string $kind): bool
     {
         $isDue = !isset(self::$said[$kind]) && Settings::get('warn_of_mistakes');
-        if ($isDue) {
-            self::$said[$kind] = true;
+        self::$said[$kind] = true;
+        return $isDue && (PHP_SAPI === 'cli' || Transaction::undisturbed(static fn(): bool => self::isNews($kind)));
+    }
+
+    /** Whether no page of this user has said it since yesterday. */
+    private static function isNews(string $kind): bool
+    {
+        try {
+            $file = FileStore::ownFolder()[0] . '/said.' . strtr($kind, ' ', '_');
+        } catch (\TokenBucket\TokenBucketException) {
+            return true;
         }
-        return $isDue;
+        return (int) filemtime($file) < time() - 86_400 && touch($file);
     }
 
     /** A line of PHP's log, if it has one. */

@@ -266,9 +266,9 @@ final class Section
             $fewest = $count < $fewest[0] ? [$count, $line] : $fewest;
         }
         [$count, $line] = $fewest;
-        $whose = $line === null ? '' : ", which {$this->value('clients')->path}: line $line sets to $count";
+        $whose = $line === null ? '' : "which {$this->value('clients')->path}: line $line sets to ";
         if ($this->leave > 0 && $this->members === null && $count <= $this->leave) {
-            throw new Wrong("[$this->name] must leave less than its limit$whose: leave is $this->leave", $this->line);
+            throw new Wrong("[$this->name] must leave less than its limit, $whose$count: leave is $this->leave", $this->line);
         }
     }
 

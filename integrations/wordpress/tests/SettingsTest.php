@@ -43,6 +43,13 @@ final class SettingsTest extends TestCase
         return array_count_values(Site::single()->statuses(array_fill(0, $times, Site::form($name, 'guess', $address))));
     }
 
+    public function testTheListOfPluginsLinksThePage(): void
+    {
+        $site = Site::single();
+        $plugins = $site->send(Site::get('/wp-admin/plugins.php', $site->session()))->body;
+        $this->assertMatchesRegularExpression('~<a href="[^"]*' . preg_quote(self::PAGE) . '">Settings</a>~', $plugins);
+    }
+
     public function testLimitsChangeAtTheNextAttempt(): void
     {
         $this->assertSame(302, $this->save(['pair_tries' => '3', 'first_block' => '60'])->status);

@@ -84,7 +84,7 @@ fn limit_and_each_of_its_clients_have_more_than_it_leaves() {
         read(&text).err().map(|error| format!("{}: {}", error.line, error.message))
     };
     assert_eq!(message(9, ""), None);
-    assert_eq!(message(10, "").unwrap(), "1: [a] must leave less than its limit: leave is 10");
+    assert_eq!(message(10, "").unwrap(), "1: [a] must leave less than its limit, 10: leave is 10");
     assert_eq!(message(4, "clients = clients.ini"), None);
     let few =
         "1: [a] must leave less than its limit, which clients.ini: line 4 sets to 5: leave is 5";

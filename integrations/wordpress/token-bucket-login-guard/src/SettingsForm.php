@@ -106,7 +106,7 @@ final class SettingsForm
             'user_seconds' => __('A user, from unknown browsers: in so many seconds', 'token-bucket-login-guard'),
             'first_block' => __('First block of a day, in seconds (each further one lasts twice as long)', 'token-bucket-login-guard'),
             'allowed' => __('Networks that are never limited', 'token-bucket-login-guard'),
-            'trusted_proxies' => __('Proxies of yours, whose X-Forwarded-For is believed', 'token-bucket-login-guard'),
+            'trusted_proxies' => __('Trusted proxies, whose X-Forwarded-For is believed', 'token-bucket-login-guard'),
             'log' => __('Log', 'token-bucket-login-guard'),
         ][$name];
     }

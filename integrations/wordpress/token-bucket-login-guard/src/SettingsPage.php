@@ -22,14 +22,27 @@ final class SettingsPage
 
     public function register(): void
     {
+        $prefix = is_multisite() ? 'network_admin_' : '';
         add_action(is_multisite() ? 'network_admin_menu' : 'admin_menu', [$this, 'add']);
+        add_filter("{$prefix}plugin_action_links_" . plugin_basename(dirname(__DIR__) . '/token-bucket-login-guard.php'), [$this, 'addLink']);
+    }
+
+    /** Links the page beside the plugin in the list of plugins. */
+    public function addLink(array $links): array
+    {
+        $url = self_admin_url(self::parent() . '?page=' . self::SLUG);
+        return ['settings' => '<a href="' . esc_url($url) . '">' . esc_html__('Settings', 'token-bucket-login-guard') . '</a>', ...$links];
+    }
+
+    private static function parent(): string
+    {
+        return is_multisite() ? 'settings.php' : 'options-general.php';
     }
 
     public function add(): void
     {
         $title = __('Login Guard', 'token-bucket-login-guard');
-        $parent = is_multisite() ? 'settings.php' : 'options-general.php';
-        $hook = add_submenu_page($parent, $title, $title, self::capability(), self::SLUG, [$this, 'render']);
+        $hook = add_submenu_page(self::parent(), $title, $title, self::capability(), self::SLUG, [$this, 'render']);
         if ($hook !== false) {
             add_action("load-$hook", [$this, 'handlePost']);
         }
@@ -74,7 +87,7 @@ final class SettingsPage
         }
         $done = [
             'saved' => __('The settings are saved.', 'token-bucket-login-guard'),
-            'unblocked' => __('The client may try again.', 'token-bucket-login-guard'),
+            'unblocked' => __('Nothing blocks this client any more.', 'token-bucket-login-guard'),
         ][(string) filter_input(INPUT_GET, 'done')] ?? '';
         if ($this->error !== '') {
             echo '<div class="notice notice-error"><p>', esc_html($this->error), '</p></div>';
