@@ -98,5 +98,5 @@ make_application() {
     mkdir -p "$application/bootstrap/cache" "$application/storage/framework/cache/data" \
         "$application/storage/framework/views" "$application/storage/logs"
     install_package
-    export TB_LARAVEL_APP="$application" TB_LARAVEL_PIDS="$work/pids"
+    export TB_LARAVEL_APP="$application" TMPDIR="$work"
 }
