@@ -57,11 +57,11 @@ $page = run_alone('view.php', ...$directives);
 check('the latest denials stand there with their cause', preg_match('~Denied last.*<bdi>flood:\d+</bdi>.*, (?:used up|no slot was free)~s', $page) === 1);
 
 call_limit('export', 'someone');
-check('a server that does not answer needs attention, with the reason', preg_match('~ has not answered for [^<]*: cannot connect: ~', request('GET', 'view.php')['body']) === 1);
+check('a server that does not answer needs attention, with the reason', preg_match('~ has not answered for [^<]*: cannot connect: ~', request('GET', 'view.php')->body) === 1);
 
 
 request('GET', 'call.php?' . http_build_query(['limit' => 'payment', 'client' => base64_encode('someone'), 'calls' => 1]));
-check('one error is an error, not errors', preg_match('/\b1 (<[^>]*>)?error\b/', request('GET', 'view.php')['body']) === 1);
+check('one error is an error, not errors', preg_match('/\b1 (<[^>]*>)?error\b/', request('GET', 'view.php')->body) === 1);
 
 // Of many denied calls nobody reads that nothing needs attention.
 mkdir("$tables-some");
@@ -72,5 +72,3 @@ check('where four of ten calls are denied the page says how many', !str_contains
 // Of several things the file of limits comes first.
 $page = run_alone('behind_proxy.php', "token_bucket.limits=$file", ...$directives);
 check('a broken file of limits comes first', preg_match('~<ul>\s*<li><bdi>The file of limits has a mistake~', $page) === 1, substr(strip_tags($page), 0, 600));
-
-finish('attention');
