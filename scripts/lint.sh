@@ -85,6 +85,8 @@ if command -v mago >/dev/null; then
     mkdir -p target/mago/bin
     ln -sfn "$(integrations/psr15/interfaces.sh)" target/mago/psr15
     ln -sf ../../../bin/token-bucket target/mago/bin/token-bucket.php
+    mkdir -p target/mago/php-tests
+    for part in base http server web_server; do ln -sf "../../../php-tests/$part.inc" "target/mago/php-tests/$part.php"; done
     MAGO_LOG=warn mago analyze
     MAGO_LOG=warn mago lint
 else

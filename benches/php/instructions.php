@@ -28,7 +28,7 @@ function begin(string $page, int $requests, string $client): array
     $loaded = $page !== 'without the extension';
     $command = [
         'valgrind', '--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null',
-        'php-cgi', '-n', ...WebServer::extensions(...($loaded ? [getenv('BENCH_EXTENSION')] : [])),
+        'php-cgi', '-n', ...array_map(fn (string $name): string => "-dextension=$name", [...WebServer::EXTENSIONS, ...($loaded ? [getenv('BENCH_EXTENSION')] : [])]),
         // valgrind cannot run the code that PCRE compiles.
         '-d', 'zend_extension=opcache', '-d', 'opcache.enable=1', '-d', 'pcre.jit=0', '-d', 'apc.enabled=1', '-d', 'error_reporting=' . (E_ALL & ~E_DEPRECATED),
         '-d', 'token_bucket.shm_path=' . getenv('BENCH_TABLES'), '-d', 'token_bucket.timeout_ms=5000', '-d', 'token_bucket.connect_timeout_ms=5000', '-d', 'token_bucket.on_error=throw',

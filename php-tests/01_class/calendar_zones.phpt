@@ -16,7 +16,7 @@ for ($i = 0; $i < 1_000; $i++) {
 echo json_encode([$old->consume(), $old->consume(), $old->consume()]), "\n";
 
 // Debian's PHP reads zones from files, which takes a descriptor.
-$file = tempnam(sys_get_temp_dir(), 'limits');
+$file = temporary_file();
 file_put_contents($file, "[month]\nalgorithm = calendar\nlimit = 5\nunit = month\ntimezone = Asia/Kathmandu\n");
 $code = <<<'PHP'
 $try = function (callable $call) {
@@ -33,7 +33,6 @@ echo $try(fn () => TokenBucket\limiter('month', 'x')->consume()), ' ', $new(), "
 PHP;
 $php = escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . " -d token_bucket.storage=array: -d token_bucket.limits=$file";
 echo shell_exec("ulimit -S -n 40; $php -r " . escapeshellarg($code));
-unlink($file);
 ?>
 --EXPECT--
 Europe/Berlin Europe/Berlin UTC UTC +01:00 +01:00 +01:00

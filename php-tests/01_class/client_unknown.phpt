@@ -3,7 +3,7 @@ client_network(): a client without an address is said once in a process, in its 
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';
-$log = tempnam(sys_get_temp_dir(), 'log');
+$log = temporary_file();
 $code = <<<'PHP'
 set_error_handler(fn () => throw new Exception('a handler must not get it'));
 echo TokenBucket\client_network('192.0.2.1'), ' ';
@@ -14,7 +14,6 @@ foreach (['', '-d token_bucket.warn_of_mistakes=0', '-d log_errors=0'] as $optio
     file_put_contents($log, '');
     echo shell_exec("$php $option -r " . escapeshellarg($code)), "\n", preg_replace('/^\[.*?\] /m', '', file_get_contents($log));
 }
-unlink($log);
 ?>
 --EXPECT--
 192.0.2.1 unknown unknown unknown unknown 

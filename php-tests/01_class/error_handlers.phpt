@@ -9,8 +9,7 @@ use TokenBucket\{Compound, ConcurrencyLimit, FixedWindow};
 
 run_apart(__FILE__); // its outages are many
 
-$log = tempnam(sys_get_temp_dir(), 'log');
-register_shutdown_function(fn () => unlink($log));
+$log = temporary_file();
 ini_set('error_log', $log);
 
 /** A server that refuses connections: each is an outage of its own, of which the first call warns. */

@@ -3,7 +3,7 @@ A proxy that is not named, or sends another header than the one that is read, is
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';
-$log = tempnam(sys_get_temp_dir(), 'log');
+$log = temporary_file();
 $php = escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . " -d log_errors=1 -d error_log=$log";
 
 function run(string $code, string $option = ''): void
@@ -39,7 +39,6 @@ run("echo client_address(['REMOTE_ADDR' => '203.0.113.1', 'HTTP_X_FORWARDED_FOR'
 run("echo client_address(['REMOTE_ADDR' => '10.0.0.5']);");
 run("echo client_address(['REMOTE_ADDR' => '10.0.0.5', 'HTTP_X_FORWARDED_FOR' => '192.0.2.1']);", '-d token_bucket.warn_of_mistakes=0');
 
-unlink($log);
 ?>
 --EXPECT--
 10.0.0.5 10.0.0.5

@@ -4,9 +4,8 @@ limiter(): what is no regular file is refused at once; a file has at most 1000 l
 posix
 --FILE--
 <?php
-$folder = sys_get_temp_dir() . '/tb-limits-' . getmypid();
-mkdir($folder);
-register_shutdown_function(fn () => shell_exec('rm -r ' . escapeshellarg($folder)));
+require dirname(__DIR__) . '/base.inc';
+$folder = temporary_folder();
 
 /** What a PHP whose directives have these values says. One that is still running after ten seconds is killed. */
 function ask(string $code, string ...$directives): void

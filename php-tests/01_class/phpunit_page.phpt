@@ -16,10 +16,8 @@ require dirname(__DIR__) . '/base.inc';
 $page = file_get_contents(dirname(__DIR__, 2) . '/docs/testing.md');
 preg_match('/^```php\n(.*extends TestCase.*?)^```/ms', $page, $test) || give_up('docs/testing.md has no test');
 preg_match('~^    php (.*) vendor/bin/phpunit tests$~m', $page, $command) || give_up('docs/testing.md does not start it');
-$folder = sys_get_temp_dir() . '/token_bucket-phpunit.' . bin2hex(random_bytes(6));
-mkdir($folder);
+$folder = temporary_folder();
 chdir($folder); // where PHPUnit keeps its results
-register_shutdown_function(fn () => remove($folder));
 file_put_contents("$folder/SearchLimitTest.php", "<?php\n$test[1]");
 
 // Without storage=array: the table of this folder would outlive a run.

@@ -15,7 +15,7 @@ use TokenBucket\{Compound, FixedWindow};
 const CAPACITY = 10_000_000;
 const KILLS = 100;
 
-$log = tempnam(sys_get_temp_dir(), 'tb');
+$log = temporary_file();
 $limits = fn (): array => [new FixedWindow('shm:compound-killed', 'a', CAPACITY, 1e8), new FixedWindow('shm:compound-killed', 'b', CAPACITY, 1e8), new FixedWindow('shm:compound-killed', 'c', CAPACITY, 1e8)];
 $toggled = fn (): FixedWindow => new FixedWindow('shm:compound-killed', 'toggled', 2, 1e8);
 
@@ -55,7 +55,6 @@ foreach ($workers as $pid) {
     pcntl_waitpid($pid, $status);
 }
 $admitted = filesize($log);
-unlink($log);
 echo $admitted > 1_000 ? 'many' : $admitted, " admitted\n";
 foreach ($limits() as $i => $limit) {
     $charged = CAPACITY - $limit->peek(0)->getRemainingTokens();

@@ -59,7 +59,7 @@ foreach ($stores as $name => [$dsn, $other]) {
     $id = bin2hex(random_bytes(8));
     $files = [];
     for ($killed = 0; $killed < 8; $killed++) {
-        $files[] = $file = tempnam(sys_get_temp_dir(), 'tb');
+        $files[] = $file = temporary_file();
         if (($pid = pcntl_fork()) === 0) {
             mt_srand($killed);
             $log = fopen($file, 'ab');
@@ -76,7 +76,6 @@ foreach ($stores as $name => [$dsn, $other]) {
     }
     $last = fn (string $file): array => array_combine(array_keys(SIZES), unpack('q3', substr(file_get_contents($file), 24 * (intdiv(filesize($file), 24) - 1), 24)));
     $charged = $sum(array_map($last, $files));
-    array_map(unlink(...), $files);
     $lost = 0;
     foreach ($left($make($dsn, $id, $other)) as $limit => $rest) {
         $lost += $missing = SIZES[$limit] - $rest - $charged[$limit];

@@ -77,7 +77,7 @@ foreach (['shm' => 'shm:settle'] + race_dsns() as $name => $dsn) {
         $id = bin2hex(random_bytes(8));
         $files = [];
         for ($killed = 0; $killed < 8; $killed++) {
-            $files[] = $file = tempnam(sys_get_temp_dir(), 'tb');
+            $files[] = $file = temporary_file();
             if (($pid = pcntl_fork()) === 0) {
                 mt_srand($killed);
                 $log = fopen($file, 'ab');
@@ -94,7 +94,6 @@ foreach (['shm' => 'shm:settle'] + race_dsns() as $name => $dsn) {
         }
         $last = fn (string $file): int => unpack('q', substr(file_get_contents($file), 8 * (intdiv(filesize($file), 8) - 1)))[1];
         $charged = array_sum(array_map($last, $files));
-        array_map(unlink(...), $files);
         $used = $used_by($make($dsn, $id)->peek(0));
         if ($used < $charged || $used > $charged + 8 * 8) {
             echo "$name, $kind, killed: $charged charged, $used used\n";

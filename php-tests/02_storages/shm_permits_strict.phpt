@@ -17,7 +17,7 @@ const LIMIT = 3;
 const PROCESSES = 8;
 const KILLS = 150;
 
-$log = tempnam(sys_get_temp_dir(), 'tb');
+$log = temporary_file();
 
 function worker(string $log, int $number): int
 {
@@ -70,7 +70,6 @@ foreach (str_split(file_get_contents($log), 13) as $record) {
     ['at' => $at, 'pid' => $pid, 'what' => $what] = unpack('Pat/lpid/awhat', $record);
     $events[] = [$at, $what, $pid];
 }
-unlink($log);
 foreach ($killed_at as [$at, $pid]) {
     $events[] = [$at, 'x', $pid];
 }

@@ -31,7 +31,7 @@ echo "$wrong rounds wrong\n";
 echo race_for_hits('shm:sliding-race', 2), "\n";
 
 // Processes killed at any moment: those that go on and those that come get no more, and what was not taken can be had.
-$log = tempnam(sys_get_temp_dir(), 'tb');
+$log = temporary_file();
 $worker = function (int $number) use ($log): int {
     $pid = pcntl_fork();
     if ($pid === 0) {
@@ -60,7 +60,6 @@ foreach ($workers as $pid) {
     pcntl_waitpid($pid, $status);
 }
 echo verdict(file_get_contents($log), 2), ', ', what_is_left('shm:sliding-race', 'killed'), "\n";
-unlink($log);
 ?>
 --EXPECT--
 0 rounds wrong

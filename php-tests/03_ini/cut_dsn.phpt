@@ -2,8 +2,8 @@
 ini: a DSN that php.ini or a file of limits has cut is to be quoted; another mistake in it is reported as it is
 --FILE--
 <?php
-$folder = sys_get_temp_dir() . '/cut_dsn' . getmypid();
-mkdir($folder);
+require dirname(__DIR__) . '/base.inc';
+$folder = temporary_folder();
 $php = escapeshellarg(PHP_BINARY) . " -c $folder/php.ini " . getenv('TEST_PHP_EXTRA_ARGS') . ' -d display_errors=0 -d display_startup_errors=0 -d log_errors=0';
 
 /** The exception of the default storage, or its DSN. */
@@ -32,8 +32,6 @@ file_put_contents("$folder/php.ini", "token_bucket.limits = $limits\n");
 file_put_contents($limits, "[login]\nlimit = 5\ninterval = 60\nstorage = redis://:pa;ss@127.0.0.1\n");
 $code = 'try { TokenBucket\limiter("login", "x"); } catch (TokenBucket\ConfigurationException $e) { echo $e->getMessage(), "\n"; }';
 echo str_replace($folder, '...', shell_exec("$php -r " . escapeshellarg($code)));
-array_map(unlink(...), glob("$folder/*"));
-rmdir($folder);
 ?>
 --EXPECT--
 redis://:pa;ss@127.0.0.1

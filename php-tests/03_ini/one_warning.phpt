@@ -2,6 +2,8 @@
 ini: each bad value gives one warning that names the value in force; unusual valid values give none
 --FILE--
 <?php
+require dirname(__DIR__) . '/base.inc';
+
 /* Each value is given to a PHP of its own, whose whole output is looked at. */
 $code = <<<'CODE'
     echo ini_get("token_bucket." . $argv[1]), ' ';
@@ -22,14 +24,12 @@ function run(string $name, string $value): void
 {
     global $code;
     // A table of its own: its size is one of the directives. Where the folder is, that of the host: no table.
-    $folder = sys_get_temp_dir() . '/tb-ini-' . getmypid();
-    mkdir($folder, 0700);
+    $folder = temporary_folder();
     $quoted = '"' . $value . '"';
     $output = shell_exec(escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS')
         . ($name === 'shm_path' ? ' -d token_bucket.storage=array:' : " -d token_bucket.shm_path=$folder") . " -d display_errors=1 -d log_errors=0 -d html_errors=0"
         . ' -d ' . escapeshellarg("token_bucket.$name=$quoted") . ' -r ' . escapeshellarg($code) . " $name 2>&1");
     echo "$name=$value\n", preg_replace(['/^\n/m', '/ in Unknown on line 0/'], '', str_replace($folder, '<folder>', $output)), "\n";
-    shell_exec('rm -r ' . escapeshellarg($folder));
 }
 
 foreach ([

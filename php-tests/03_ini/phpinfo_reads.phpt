@@ -3,9 +3,7 @@ ini: phpinfo() and --ri read: they make no file and no folder, on any storage, a
 --FILE--
 <?php
 require dirname(__DIR__) . '/utils.inc';
-$folder = sys_get_temp_dir() . '/token_bucket-info.' . getmypid();
-mkdir($folder);
-register_shutdown_function(fn () => remove($folder));
+$folder = temporary_folder();
 $php = escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . " -d token_bucket.shm_path=$folder";
 $files = fn (): string => implode(' ', array_map(basename(...), glob("$folder/*/*"))) ?: count(glob("$folder/*")) . ' folders';
 $rows = fn (string $storage): string => implode("\n", preg_grep('/^(State|Size in|Buckets in use|Permits held|Servers that do not)/', explode("\n", shell_exec("$php -d token_bucket.storage=$storage --ri token_bucket"))));

@@ -11,7 +11,7 @@ require dirname(__DIR__) . '/servers.inc';
 function measure(string $words, string $input = ''): array
 {
     $command = escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . ' ' . dirname(__DIR__, 2) . "/bin/token-bucket measure --seconds 1 --processes 2 $words";
-    $files = [tempnam(sys_get_temp_dir(), 'out'), tempnam(sys_get_temp_dir(), 'err')];
+    $files = [temporary_file(), temporary_file()];
     $process = proc_open($command, [['pipe', 'r'], ['file', $files[0], 'w'], ['file', $files[1], 'w']], $pipes);
     fwrite($pipes[0], $input);
     fclose($pipes[0]);
@@ -26,7 +26,6 @@ function measure(string $words, string $input = ''): array
         usleep(50_000);
     }
     [$out, $err] = array_map(file_get_contents(...), $files);
-    array_map(unlink(...), $files);
     return ['out' => $out, 'err' => $err, 'code' => $status['exitcode'], 'commands' => array_keys($commands)];
 }
 

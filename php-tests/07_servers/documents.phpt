@@ -8,11 +8,9 @@ posix
 require dirname(__DIR__) . '/servers.inc';
 
 $root = dirname(__DIR__, 2);
-$folder = sys_get_temp_dir() . '/token_bucket-documents.' . bin2hex(random_bytes(6));
-mkdir($folder);
+$folder = temporary_folder();
 mkdir("$folder/tables");
 mkdir("$folder/site");
-register_shutdown_function(fn () => remove($folder));
 [$redis, $memcached, $sql] = [new Server('redis'), new Server('memcached'), new Server(SQL_SERVER)];
 
 // What a page takes for granted: the application around its lines. No block shares a bucket with this one.

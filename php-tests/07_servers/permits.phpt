@@ -95,25 +95,12 @@ try {
 }
 
 // A call whose reply was lost is repeated, and takes no second permit.
-$log = tempnam(sys_get_temp_dir(), 'token_bucket');
-$port = strange_server(function ($client) use ($redis, $log): void {
-    if (pcntl_fork() > 0) {
-        fclose($client);
-        return;
-    }
-    stream_set_blocking($client, true);
-    $upstream = stream_socket_client("tcp://127.0.0.1:$redis->port");
-    for ($calls = 0; ($request = fread($client, 65536)) !== '' && $request !== false;) {
-        fwrite($upstream, $request);
-        $answer = fread($upstream, 65536);
-        // The second call on a connection is done, and its reply is lost.
-        if (str_contains($request, 'EVALSHA') && ++$calls === 2) {
-            file_put_contents($log, '.', FILE_APPEND);
-            break;
-        }
-        fwrite($client, $answer);
-    }
-    posix_kill(posix_getpid(), SIGKILL);
+$log = temporary_file();
+$calls = 0;
+$port = proxy($redis->port, function (string $bytes, bool $is_answer) use ($log, &$calls): ?string {
+    $calls += (int) (!$is_answer && str_contains($bytes, 'EVALSHA'));
+    // The second call on a connection is done, and its reply is lost.
+    return $is_answer && $calls === 2 && file_put_contents($log, '.', FILE_APPEND) ? null : $bytes;
 });
 $limit = new ConcurrencyLimit("redis://127.0.0.1:$port", 'lost', 2, 30);
 $seen = new ConcurrencyLimit($redis->dsn(), 'lost', 2);
@@ -122,7 +109,8 @@ echo 'lost: ', filesize($log), ' ', json_encode([$permits[1] !== null, $seen->ge
 clearstatcache();
 unset($permits[1]);
 echo ' ', filesize($log), ' ', $seen->getActive(), "\n";
-unlink($log);
+// Before the end of the script, which removes the log.
+$permits = [];
 ?>
 --EXPECT--
 acquire: evalsha 1, others 0

@@ -14,7 +14,7 @@ for area in guard attention forms browser; do
     fi
     "$php" -n "tests/page/$area.php" >"$folder/output" 2>&1 || true
     cat "$folder/output"
-    result=$(sed -n "s/^$area: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p" "$folder/output")
+    result=$(sed -n "s/^$area  *\([0-9]*\) passed, \([0-9]*\) failed, 0 skipped$/\1 \2/p" "$folder/output")
     # A test that broke off is a failure, too.
     # shellcheck disable=SC2086
     set -- ${result:-0 1}

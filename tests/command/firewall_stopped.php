@@ -36,30 +36,27 @@ function begin(int $seconds, string $number): mixed
 /** @return int|null the exit code; null: it goes on after a minute, and was killed */
 function ended(mixed $run): ?int
 {
-    for ($tries = 0; $tries < 600; $tries++) {
+    $status = [];
+    $has_ended = static function () use ($run, &$status): bool {
         $status = proc_get_status($run);
-        if (!$status['running']) {
-            return $status['exitcode'];
-        }
-        usleep(100_000);
+        return !$status['running'];
+    };
+    if (!comes_true($has_ended, 60)) {
+        proc_terminate($run, SIGKILL);
+        return null;
     }
-    proc_terminate($run, SIGKILL);
-    return null;
+    return $status['exitcode'];
 }
 
 /** The number of the process that a program has written, once it is the user's. */
 function user_process(): int
 {
     global $folder;
-    for ($tries = 0; $tries < 600; $tries++) {
-        $process = (int) @file_get_contents("$folder/process");
-        if ($process > 0 && preg_match('~^Uid:\s65534\s~m', (string) @file_get_contents("/proc/$process/status")) === 1) {
-            unlink("$folder/process");
-            return $process;
-        }
-        usleep(100_000);
-    }
-    return 0;
+    $is_theirs = static fn (string $process): bool => preg_match('~^Uid:\s65534\s~m', (string) @file_get_contents("/proc/$process/status")) === 1;
+    wait_until(static fn (): bool => $is_theirs(trim((string) @file_get_contents("$folder/process"))));
+    $process = (int) file_get_contents("$folder/process");
+    unlink("$folder/process");
+    return $process;
 }
 
 /** @return int the process of a command that its user has stopped */

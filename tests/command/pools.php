@@ -203,9 +203,7 @@ $is_named = static function (string $path, string $user, string ...$words) use (
     // A set-user-id program that waits has root's id as effective one, and that of its caller as real one.
     $process = proc_open(['setpriv', ...$words, '--pdeathsig=KILL', 'bash', '-pc', "exec -a 'php-fpm: master process ($path)' sleep 60"], [], $pipes);
     $process_id = proc_get_status($process)['pid'];
-    while (!str_contains((string) file_get_contents("/proc/$process_id/cmdline"), "php-fpm: master process ($path)")) {
-        usleep(1_000);
-    }
+    wait_until(static fn (): bool => str_contains((string) file_get_contents("/proc/$process_id/cmdline"), "php-fpm: master process ($path)"));
     $result = command(['top', '--user', $user], '', [], $options);
     proc_terminate($process, SIGKILL);
     return str_contains($result['err'], $path);

@@ -7,6 +7,7 @@ declare(strict_types=1);
  */
 
 require __DIR__ . '/application.inc';
+require __DIR__ . '/../../php-tests/server.inc';
 load_command_classes();
 
 const SECRET = 'SECRET_OF_ROOT';
@@ -45,7 +46,7 @@ $words = [
     'unblock' => ['login', 'anna'],
     'blocked' => ['login'],
     'forget' => ['Redis at 127.0.0.1:1'],
-    'measure' => ["redis+unix://$folder/redis.sock", '--seconds', '1', '--processes', '2'],
+    'measure' => ['--seconds', '1', '--processes', '2'],
 ];
 $with_user = array_filter(require __DIR__ . '/../../share/command/commands.php', static fn (array $command): bool => in_array('user', array_column($command['class']::options(), 'name'), true));
 check('every command with --user is tried', array_keys($with_user) == array_intersect(array_keys($with_user), array_keys($words)) && count($with_user) === count($words), array_keys($with_user));
@@ -63,10 +64,7 @@ chmod("$folder/shm", 0o1777);
 write_file('limits.ini', "[login]\nlimit = 3\ninterval = 900\n");
 // root is the pool's user, and --user names another one. shm_path and limits have the command start PHP again.
 $pool = write_file('www.conf', "[www]\nuser = root\nphp_admin_value[token_bucket.shm_path] = $folder/shm\nphp_admin_value[token_bucket.limits] = $folder/limits.ini\n");
-$redis = proc_open(['redis-server', '--port', '0', '--unixsocket', "$folder/redis.sock", '--unixsocketperm', '777', '--save', '', '--daemonize', 'no'], [1 => ['file', '/dev/null', 'w']], $pipes);
-for ($tries = 0; $tries < 600 && !file_exists("$folder/redis.sock"); $tries++) {
-    usleep(50_000);
-}
+$words['measure'][] = (new Server('redis+unix'))->dsn();
 
 /** @return int the exit code */
 $run = static function (string $name, array $before = []) use ($folder, $words, $options, $pool): int {
@@ -84,9 +82,7 @@ $seen = static fn (): string => file_get_contents("$folder/.out") . file_get_con
 
 $spy = proc_open(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--pdeathsig=KILL', ...php(extension_loaded('posix') || !is_file(ini_get('extension_dir') . '/posix.so') ? [] : ['-d', 'extension=posix']), '-r', SPY, (string) getmypid(), SECRET],
     [1 => ['file', "$folder/.spy", 'w']], $pipes);
-for ($tries = 0; $tries < 600 && !str_contains((string) @file_get_contents("$folder/.spy"), 'ready'); $tries++) {
-    usleep(50_000);
-}
+wait_until(static fn (): bool => str_contains((string) @file_get_contents("$folder/.spy"), 'ready'));
 foreach (array_keys($with_user) as $name) {
     $code = $run($name);
     check("$name works while its user stops it and lets it go on", $code === ($name === 'forget' ? 1 : 0), $seen());
@@ -108,8 +104,6 @@ if (exec('strace -qq -o /dev/null true 2>&1') !== '') {
         check("$name becomes the user, and executes nothing afterwards", $executed === [], $executed ?? array_slice($lines, -10));
     }
 }
-proc_terminate($redis);
-proc_close($redis);
 
 /**
  * @param list<string> $lines of strace

@@ -76,36 +76,12 @@ final class Faults
     /** Passes calls on. One of twenty answers comes late, one of a hundred does not come. */
     private function proxy(): int
     {
-        return strange_server(function ($client): void {
-            static $connections = 0;
-            $connections++;
-            if (pcntl_fork() > 0) {
-                fclose($client);
-                return;
+        return proxy($this->server->port, function (string $bytes, bool $is_answer): ?string {
+            if ($is_answer && mt_rand(1, 100) === 1) {
+                return null;
             }
-            $server = stream_socket_client("tcp://127.0.0.1:{$this->server->port}");
-            stream_set_blocking($client, true);
-            stream_set_read_buffer($client, 0);
-            stream_set_read_buffer($server, 0);
-            mt_srand(mt_rand() + $connections);
-            while (true) {
-                $ready = [$client, $server];
-                $none = null;
-                if (!stream_select($ready, $none, $none, 60)) {
-                    break;
-                }
-                foreach ($ready as $from) {
-                    $text = fread($from, 65_536);
-                    if ($text === '' || $text === false || $from === $server && mt_rand(1, 100) === 1) {
-                        break 2;
-                    }
-                    if ($from === $server && mt_rand(1, 20) === 1) {
-                        usleep(mt_rand(0, 10_000));
-                    }
-                    fwrite($from === $server ? $client : $server, $text);
-                }
-            }
-            posix_kill(getmypid(), SIGKILL);
+            $is_answer && mt_rand(1, 20) === 1 && usleep(mt_rand(0, 10_000));
+            return $bytes;
         });
     }
 }

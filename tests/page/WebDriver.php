@@ -55,13 +55,7 @@ final class WebDriver
     {
         $this->run('window.isOldPage = true');
         $this->click($xpath);
-        $deadline = microtime(true) + 15;
-        while (!$this->hasNewPage()) {
-            if (microtime(true) > $deadline) {
-                throw new RuntimeException("$xpath led to no other page");
-            }
-            usleep(10_000);
-        }
+        comes_true($this->hasNewPage(...), 15) || throw new RuntimeException("$xpath led to no other page");
     }
 
     private function hasNewPage(): bool

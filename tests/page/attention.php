@@ -5,8 +5,13 @@ declare(strict_types=1);
 
 require __DIR__ . '/support.php';
 
-$tables = getenv('PAGE_FOLDER') . '/other';
-mkdir($tables);
+/** Returns what a page prints in a PHP of its own, with tables of its own. */
+function run_apart(string $page): string
+{
+    return run_alone($page, 'extension=' . getenv('EXTENSION'), 'token_bucket.shm_path=' . temporary_folder());
+}
+
+$tables = temporary_folder();
 $directives = ['extension=' . getenv('EXTENSION'), "token_bucket.shm_path=$tables", 'token_bucket.shm_size=64K'];
 
 $page = run_alone('view.php', ...$directives);
@@ -23,18 +28,15 @@ check('the clock of tests needs attention', str_contains($page, 'test_clock = 1'
 $page = run_alone('behind_proxy.php', ...$directives);
 check('a proxy that is not named needs attention', str_contains($page, '100 % of the denials of the limit &quot;login&quot; are of 10.0.0.5') && !str_contains($page, 'Nothing needs attention'));
 
-mkdir("$tables-denied");
-$page = run_alone('mostly_denied.php', 'extension=' . getenv('EXTENSION'), "token_bucket.shm_path=$tables-denied");
+$page = run_apart('mostly_denied.php');
 preg_match_all('~<bdi>The limit (.*?) denied (\S+?) % of its calls in the last 10 minutes~', $page, $limits, PREG_SET_ORDER);
 check('a limit that denies most of its calls needs attention, as the alert has it', array_column($limits, 2, 1) === ['login' => '51.7'], json_encode($limits));
 check('the curve of the last hour says what it shows', str_contains($page, 'aria-label="60 calls in 1 minute, 60 in one at most; 31 denied in 1 minute"'));
 
-mkdir("$tables-minute");
-$page = run_alone('last_minute.php', 'extension=' . getenv('EXTENSION'), "token_bucket.shm_path=$tables-minute");
+$page = run_apart('last_minute.php');
 check('rates are those of the last full minute', preg_match_all('~\((\d[\d.]*)&nbsp;per&nbsp;s\)~', $page, $rates) === 2 && $rates[1] === ['0.50', '0.33'], strip_tags($page));
 
-mkdir("$tables-outage");
-$page = run_alone('denied_in_outage.php', 'extension=' . getenv('EXTENSION'), "token_bucket.shm_path=$tables-outage");
+$page = run_apart('denied_in_outage.php');
 check('a denial by on_error says why', str_contains($page, ', denied by on_error because the server failed'));
 
 $file = "$tables/limits.ini";
@@ -57,20 +59,17 @@ $page = run_alone('view.php', ...$directives);
 check('the latest denials stand there with their cause', preg_match('~Denied last.*<bdi>flood:\d+</bdi>.*, (?:used up|no slot was free)~s', $page) === 1);
 
 call_limit('export', 'someone');
-check('a server that does not answer needs attention, with the reason', preg_match('~ has not answered for [^<]*: cannot connect: ~', request('GET', 'view.php')['body']) === 1);
+check('a server that does not answer needs attention, with the reason', preg_match('~ has not answered for [^<]*: cannot connect: ~', request('GET', 'view.php')->body) === 1);
 
 
 request('GET', 'call.php?' . http_build_query(['limit' => 'payment', 'client' => base64_encode('someone'), 'calls' => 1]));
-check('one error is an error, not errors', preg_match('/\b1 (<[^>]*>)?error\b/', request('GET', 'view.php')['body']) === 1);
+check('one error is an error, not errors', preg_match('/\b1 (<[^>]*>)?error\b/', request('GET', 'view.php')->body) === 1);
 
 // Of many denied calls nobody reads that nothing needs attention.
-mkdir("$tables-some");
-$page = run_alone('some_denied.php', 'extension=' . getenv('EXTENSION'), "token_bucket.shm_path=$tables-some");
+$page = run_apart('some_denied.php');
 check('where four of ten calls are denied the page says how many', !str_contains($page, 'Nothing needs attention')
     && str_contains($page, 'No fault is known. 40.0&nbsp;% of all calls were denied'), substr(strip_tags($page), 0, 600));
 
 // Of several things the file of limits comes first.
 $page = run_alone('behind_proxy.php', "token_bucket.limits=$file", ...$directives);
 check('a broken file of limits comes first', preg_match('~<ul>\s*<li><bdi>The file of limits has a mistake~', $page) === 1, substr(strip_tags($page), 0, 600));
-
-finish('attention');

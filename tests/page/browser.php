@@ -207,5 +207,3 @@ check('its tables stay tables for a screen reader in a narrow window', ($roles['
     && ($roles['columnheader'] ?? 0) >= 10 && ($roles['rowheader'] ?? 0) >= 10, json_encode($roles));
 $browser->run('document.querySelector("a").focus({focusVisible: true})');
 check('the focus can be seen', $browser->run('return getComputedStyle(document.activeElement).outlineStyle') === 'solid');
-
-finish('browser');

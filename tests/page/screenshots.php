@@ -44,5 +44,5 @@ foreach ($shots as $name => [$scheme, $width, $height, $page]) {
     $browser->prefer($scheme);
     $browser->resize($width, $height);
     $browser->open($page);
-    file_put_contents("$folder/$name.png", $browser->screenshot());
+    check("$name.png is written", file_put_contents("$folder/$name.png", $browser->screenshot()) > 0);
 }

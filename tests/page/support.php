@@ -3,26 +3,8 @@
 
 declare(strict_types=1);
 
-$passed = 0;
-$failed = 0;
-
-function check(string $expectation, bool $is_met, string $found = ''): void
-{
-    global $passed, $failed;
-    if ($is_met) {
-        $passed++;
-        return;
-    }
-    $failed++;
-    echo "FAILED: $expectation", $found === '' ? '' : ", but: $found", "\n";
-}
-
-function finish(string $area): never
-{
-    global $passed, $failed;
-    echo "$area: $passed passed, $failed failed\n";
-    exit($failed > 0 ? 1 : 0);
-}
+require __DIR__ . '/../../php-tests/check.inc';
+require __DIR__ . '/../../php-tests/http.inc';
 
 function page_url(string $page): string
 {
@@ -34,52 +16,32 @@ function page_url(string $page): string
  *
  * @param array<string, mixed> $fields
  * @param list<string> $headers
- * @return array{status: int, headers: array<string, list<string>>, body: string}
  */
-function request(string $method, string $page, array $fields = [], array $headers = []): array
+function request(string $method, string $page, array $fields = [], array $headers = []): Answer
 {
-    $body = file_get_contents(page_url($page), false, stream_context_create(['http' => [
-        'method' => $method,
-        'header' => [...$headers, ...($method === 'POST' ? ['Content-Type: application/x-www-form-urlencoded'] : [])],
-        'content' => http_build_query($fields),
-        'ignore_errors' => true,
-        'timeout' => 20,
-        'follow_location' => 0,
-    ]]));
-    $answer = ['status' => (int) explode(' ', $http_response_header[0])[1], 'headers' => [], 'body' => $body];
-    foreach (array_slice($http_response_header, 1) as $line) {
-        [$name, $value] = explode(': ', $line, 2) + [1 => ''];
-        $answer['headers'][strtolower($name)][] = $value;
-    }
-    return $answer;
+    return Http::send(parse_url(getenv('PAGE_URL'), PHP_URL_PORT), "/$page", $headers, $method === 'POST' ? $fields : '', $method);
 }
 
 /**
- * Sends a form, and where it has changed something loads the page that the answer leads to, as a browser does.
+ * Sends a form. If it has changed something, the answer has the body of the page that it leads to, as in a browser.
  *
  * @param array<string, mixed> $fields
  * @param list<string> $headers the cookies last
- * @return array{status: int, headers: array<string, list<string>>, body: string} the body is that page's
  */
-function change(array $fields, array $headers): array
+function change(array $fields, array $headers): Answer
 {
     $answer = request('POST', 'change.php', $fields, $headers);
-    if ($answer['status'] === 303) {
-        $cookie = array_pop($headers) . '; token_bucket_result=' . set_cookie($answer, 'token_bucket_result');
-        $answer['body'] = request('GET', 'change.php' . $answer['headers']['location'][0], [], [$cookie])['body'];
+    if ($answer->status !== 303) {
+        return $answer;
     }
-    return $answer;
+    $cookie = array_pop($headers) . '; token_bucket_result=' . set_cookie($answer, 'token_bucket_result');
+    return new Answer(303, $answer->headers, request('GET', "change.php{$answer->header('location')}", [], [$cookie])->body);
 }
 
 /** Returns the value of a cookie that an answer sets, or null. */
-function set_cookie(array $answer, string $name): ?string
+function set_cookie(Answer $answer, string $name): ?string
 {
-    foreach ($answer['headers']['set-cookie'] ?? [] as $cookie) {
-        if (preg_match("/^$name=([^;]*)/", $cookie, $parts)) {
-            return $parts[1];
-        }
-    }
-    return null;
+    return preg_match("/^$name=([^;\n]*)/m", $answer->header('set-cookie'), $parts) ? $parts[1] : null;
 }
 
 /** Returns what a page prints in a PHP of its own, without a server. */
@@ -100,8 +62,8 @@ function call_limit(string $limit, string $client, int $calls = 1, ?int $block =
 {
     $query = http_build_query(['limit' => $limit, 'client' => base64_encode($client), 'calls' => $calls, 'block' => $block]);
     $answer = request('GET', "call.php?$query");
-    if ($answer['status'] !== 200 || !preg_match('/^\d+$/D', $answer['body'])) {
-        throw new RuntimeException("call.php answered $answer[status]: $answer[body]");
+    if ($answer->status !== 200 || !preg_match('/^\d+$/D', $answer->body)) {
+        throw new RuntimeException("call.php answered $answer->status: $answer->body");
     }
-    return (int) $answer['body'];
+    return (int) $answer->body;
 }

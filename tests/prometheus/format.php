@@ -25,7 +25,7 @@ function metric_types(string $text): array
     return array_combine($found[1], $found[2]);
 }
 
-function check_format(Report $report, Site $site, Prometheus $prometheus): void
+function check_format(Site $site, Prometheus $prometheus): void
 {
     foreach (array_keys(ODD_NAMES) as $name) {
         $site->get('traffic.php', ['name' => $name, 'dsn' => 'shm:odd', 'limit' => 1]);
@@ -33,17 +33,17 @@ function check_format(Report $report, Site $site, Prometheus $prometheus): void
     $text = $site->get('permit.php');
     foreach (['limit="login"', 'limit="q\"uote b\\\\ackslash n\newline"', 'token_bucket_server_up{server="memcached at 127.0.0.1:',
         'token_bucket_table_used_slots{table="default",kind="permits"} 1', 'token_bucket_limits_file_valid 1'] as $part) {
-        $report->expect("the metrics have $part", true, str_contains($text, $part));
+        check_same("the metrics have $part", true, str_contains($text, $part));
     }
-    $report->expect('promtool check metrics', 'passes', promtool(['check', 'metrics'], $text));
+    check_same('promtool check metrics', 'passes', promtool(['check', 'metrics'], $text));
 
     foreach (ODD_NAMES as $label) {
         $selector = 'token_bucket_checks_total{prefix="tb:", limit=' . promql_string($label) . '}';
-        $report->expect("the limit is found by its name: $selector", 1.0, $prometheus->await($selector, 1.0));
+        check_same("the limit is found by its name: $selector", 1.0, $prometheus->await($selector, 1.0));
     }
-    $report->expect('no metric has become another one', metric_types($text), metric_types($site->get('permit.php')));
+    check_same('no metric has become another one', metric_types($text), metric_types($site->get('permit.php')));
     $types = array_map(fn (array $metadata): string => $metadata[0]['type'], $prometheus->ask('metadata')['data']);
-    $report->expect('Prometheus knows the types', [], array_diff_assoc(metric_types($text), $types));
+    check_same('Prometheus knows the types', [], array_diff_assoc(metric_types($text), $types));
 }
 
 /** A string literal of PromQL, which refuses U+FFFD itself. */

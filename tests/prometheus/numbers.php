@@ -14,7 +14,7 @@ const DENIED = REQUESTS_AT_ONCE * ROUNDS * CALLS - ALLOWED;
 const FLOOD = 10_000;
 
 /** Makes the traffic that the metrics count; returns when Redis was killed. */
-function make_traffic(Report $report, Site $site, Server $redis): float
+function make_traffic(Site $site, Server $redis): float
 {
     $denied = 0;
     $workers = [];
@@ -25,8 +25,8 @@ function make_traffic(Report $report, Site $site, Server $redis): float
             $workers[$answer->worker] = true;
         }
     }
-    $report->expect('several workers have denied', true, count($workers) > 1);
-    $report->expect('they have denied so many calls', DENIED, $denied);
+    check_same('several workers have denied', true, count($workers) > 1);
+    check_same('they have denied so many calls', DENIED, $denied);
 
     $site->get('traffic.php', ['name' => 'trial', 'dsn' => 'shm:trial?enforce=0', 'limit' => 3, 'calls' => 10]);
     $site->get('traffic.php', ['name' => 'flood', 'dsn' => 'shm:flood', 'limit' => 10, 'clients' => FLOOD]);
@@ -42,7 +42,7 @@ function make_traffic(Report $report, Site $site, Server $redis): float
     return $killed_at;
 }
 
-function check_numbers(Report $report, Site $site, Prometheus $prometheus, Server $redis, float $killed_at): void
+function check_numbers(Site $site, Prometheus $prometheus, Server $redis, float $killed_at): void
 {
     $redis_label = 'server="Redis at 127.0.0.1:' . $redis->port . '"';
     foreach ([
@@ -61,22 +61,22 @@ function check_numbers(Report $report, Site $site, Prometheus $prometheus, Serve
         'token_bucket_limits_file_valid' => 1,
         'up' => 1,
     ] as $expression => $expected) {
-        $report->expect($expression, (float) $expected, $prometheus->await($expression, (float) $expected));
+        check_same($expression, (float) $expected, $prometheus->await($expression, (float) $expected));
     }
     $since = $prometheus->value("token_bucket_server_state_change_timestamp_seconds{{$redis_label}}");
     // The clock may be set a little meanwhile.
     $is_right = is_float($since) && $since > $killed_at - 1 && $since < microtime(true) + 1;
-    $report->expect("Redis is down since it was killed at $killed_at: $since", true, $is_right);
-    check_tables($report, $site, $prometheus);
+    check_same("Redis is down since it was killed at $killed_at: $since", true, $is_right);
+    check_tables($site, $prometheus);
 }
 
 /** The tables' numbers are those of status(). */
-function check_tables(Report $report, Site $site, Prometheus $prometheus): void
+function check_tables(Site $site, Prometheus $prometheus): void
 {
     $tables = json_decode($site->get('status.php'), true)['tables'];
     $by_name = array_column($tables, null, 'name');
-    $report->expect('the flood has evicted buckets', true, $by_name['flood']['evictions'] > 1_000);
-    $report->expect('newcomers were denied', true, $by_name['windows']['denied_newcomers'] > 1_000);
+    check_same('the flood has evicted buckets', true, $by_name['flood']['evictions'] > 1_000);
+    check_same('newcomers were denied', true, $by_name['windows']['denied_newcomers'] > 1_000);
     $keys = [
         'bytes' => 'bytes',
         'slots' => 'slots',
@@ -88,13 +88,13 @@ function check_tables(Report $report, Site $site, Prometheus $prometheus): void
         $selector = "{table=\"$table[name]\",kind=\"$table[holds]\"}";
         foreach ($keys as $metric => $key) {
             $expression = "token_bucket_table_$metric$selector";
-            $report->expect($expression, (float) $table[$key], $prometheus->await($expression, (float) $table[$key]));
+            check_same($expression, (float) $table[$key], $prometheus->await($expression, (float) $table[$key]));
         }
     }
 }
 
 /** A reset, a server's return and a mistake in the limits file. */
-function check_changes(Report $report, Site $site, Prometheus $prometheus, Server $redis, string $limits_file): void
+function check_changes(Site $site, Prometheus $prometheus, Server $redis, string $limits_file): void
 {
     // In force only after a while, in which the rest is looked at.
     file_put_contents($limits_file, "[api]\nlimit = many\ninterval = 60\n");
@@ -102,26 +102,26 @@ function check_changes(Report $report, Site $site, Prometheus $prometheus, Serve
 
     $login = 'token_bucket_denied_total{limit="login"}';
     $site->get('reset.php');
-    $report->expect('after a reset the limit is left out until its next call', null, $prometheus->await($login, null));
+    check_same('after a reset the limit is left out until its next call', null, $prometheus->await($login, null));
     $site->get('traffic.php', ['name' => 'login', 'limit' => ALLOWED, 'calls' => 7]);
-    $report->expect('then it counts from zero', 7.0, $prometheus->await($login, 7.0));
-    $report->expect('Prometheus sees one reset', 1.0, $prometheus->await("resets({$login}[5m])", 1.0));
+    check_same('then it counts from zero', 7.0, $prometheus->await($login, 7.0));
+    check_same('Prometheus sees one reset', 1.0, $prometheus->await("resets({$login}[5m])", 1.0));
     $increase = $prometheus->value("increase({$login}[5m])");
     // Prometheus extrapolates to the ends of the range.
     $is_right = is_float($increase) && $increase >= 7 && $increase < DENIED / 2;
-    $report->expect("the increase over the reset is at least the 7 calls, and not the old count: $increase", true, $is_right);
+    check_same("the increase over the reset is at least the 7 calls, and not the old count: $increase", true, $is_right);
     $least = fn (string $function): float|string|null => $prometheus->value("min_over_time($function({$login}[30s])[5m:1s])");
-    $report->expect('a delta, which knows no resets, is negative', true, comes_true(fn (): bool => $least('delta') < 0, 20));
+    check_same('a delta, which knows no resets, is negative', true, comes_true(fn (): bool => $least('delta') < 0, 20));
     $rate = $least('rate');
-    $report->expect("a rate never is: $rate at least", true, is_float($rate) && $rate >= 0);
+    check_same("a rate never is: $rate at least", true, is_float($rate) && $rate >= 0);
 
-    $report->expect('a mistake in the limits file', 0.0, $prometheus->await('token_bucket_limits_file_valid', 0.0));
-    $report->expect('the page is whole all the same', 1.0, $prometheus->value('up'));
+    check_same('a mistake in the limits file', 0.0, $prometheus->await('token_bucket_limits_file_valid', 0.0));
+    check_same('the page is whole all the same', 1.0, $prometheus->value('up'));
 
     $up = 'token_bucket_server_up{server="Redis at 127.0.0.1:' . $redis->port . '"}';
     comes_true(function () use ($site, $redis, $prometheus, $up): bool {
         $site->get('traffic.php', ['name' => 'shared', 'dsn' => $redis->dsn()]);
         return $prometheus->value($up) === 1.0;
     }, 20);
-    $report->expect('a server that is back', 1.0, $prometheus->value($up));
+    check_same('a server that is back', 1.0, $prometheus->value($up));
 }

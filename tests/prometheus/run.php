@@ -4,39 +4,39 @@
  */
 declare(strict_types=1);
 
-require dirname(__DIR__, 2) . '/php-tests/servers.inc';
-foreach (['report', 'promtool', 'site', 'prometheus', 'docs', 'format', 'numbers', 'dashboard', 'alerts'] as $part) {
+require dirname(__DIR__, 2) . '/php-tests/check.inc';
+require dirname(__DIR__, 2) . '/php-tests/http.inc';
+require dirname(__DIR__, 2) . '/php-tests/server.inc';
+foreach (['site', 'prometheus', 'docs', 'format', 'numbers', 'dashboard', 'alerts'] as $part) {
     require __DIR__ . "/$part.php";
 }
 
 // exit() runs the shutdown functions, which end what was started.
 pcntl_async_signals(true);
-pcntl_signal(SIGTERM, fn () => exit(143));
-pcntl_signal(SIGINT, fn () => exit(130));
+foreach ([SIGTERM, SIGINT] as $signal) {
+    pcntl_signal($signal, fn () => give_up('Ended by a signal'));
+}
 
 [, $folder, $address] = $argv;
 $rules = dirname(__DIR__, 2) . '/share/alerts.yml';
-$report = new Report();
 $docs = new Docs();
-$site = new Site($address);
+$site = new Site((int) substr(strrchr($address, ':'), 1));
 $redis = new Server('redis');
 
 file_put_contents("$folder/pages/token_bucket.php", $docs->page());
 chmod("$folder/pages/token_bucket.php", 0644);
-$configuration = $docs->configuration($address, $rules);
-$prometheus = new Prometheus("$folder/prometheus", $configuration);
-$report->expect('promtool check config', 'passes', promtool(['check', 'config', "$folder/prometheus/prometheus.yml"]));
-$killed_at = make_traffic($report, $site, $redis);
-check_numbers($report, $site, $prometheus, $redis, $killed_at);
-$report->end_part('numbers');
-check_format($report, $site, $prometheus);
-$report->end_part('text format');
-check_docs($report, $docs, $site);
-$report->end_part('docs/operations.md');
-check_dashboard($report, $site, $prometheus);
-$report->end_part('share/grafana.json');
-check_alerts($report, $rules, $site, $prometheus);
-$report->end_part('share/alerts.yml');
-check_changes($report, $site, $prometheus, $redis, "$folder/limits.ini");
-$report->end_part('resets, outages and mistakes');
-exit($report->end() ? 0 : 1);
+$prometheus = new Prometheus("$folder/prometheus", $docs->configuration($address, $rules));
+check_same('promtool check config', 'passes', promtool(['check', 'config', "$folder/prometheus/prometheus.yml"]));
+$killed_at = make_traffic($site, $redis);
+foreach ([
+    'numbers' => fn () => check_numbers($site, $prometheus, $redis, $killed_at),
+    'text format' => fn () => check_format($site, $prometheus),
+    'docs/operations.md' => fn () => check_docs($docs, $site),
+    'share/grafana.json' => fn () => check_dashboard($site, $prometheus),
+    'share/alerts.yml' => fn () => check_alerts($rules, $site, $prometheus),
+    'resets, outages and mistakes' => fn () => check_changes($site, $prometheus, $redis, "$folder/limits.ini"),
+] as $title => $check) {
+    $before = outcomes()['passed'];
+    $check();
+    printf("%s: %d passed\n", $title, outcomes()['passed'] - $before);
+}

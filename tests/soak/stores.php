@@ -299,9 +299,10 @@ function cluster(): array
 /** The DSN of a Redis behind a proxy that keeps one answer in so many back, and with it its connection, for some microseconds. */
 function late_redis(int $one_in, int $pause): string
 {
-    [$redis, $port] = [new Server('redis'), free_port()];
-    start_proxy([PHP_BINARY, '-n', __DIR__ . '/late_proxy.php', (string) $port, (string) $redis->port, (string) $one_in, (string) $pause], $port);
-    return "redis://127.0.0.1:$port";
+    return 'redis://127.0.0.1:' . proxy((new Server('redis'))->port, function (string $bytes, bool $is_answer) use ($one_in, $pause): string {
+        $is_answer && mt_rand(1, $one_in) === 1 && usleep($pause);
+        return $bytes;
+    });
 }
 
 /** The DSN of a Redis that is silent for so many milliseconds, again and again. */
@@ -318,14 +319,8 @@ function crowded_redis(int $connections): string
 {
     [$redis, $port] = [new Server('redis'), free_port()];
     file_put_contents($file = "{$redis->folder}/haproxy", "listen redis\nmode tcp\nmaxconn $connections\nbind 127.0.0.1:$port\nserver one 127.0.0.1:$redis->port\ntimeout connect 1s\ntimeout client 1h\ntimeout server 1h\n");
-    start_proxy(['haproxy', '-q', '-f', $file], $port);
-    return "redis://127.0.0.1:$port";
-}
-
-/** Starts a program that ends with this one, and waits until it listens. */
-function start_proxy(array $command, int $port): void
-{
     static $running = [];
-    $running[] = proc_open(['setpriv', '--pdeathsig', 'KILL', ...$command], [], $pipes);
+    $running[] = proc_open(['setpriv', '--pdeathsig', 'KILL', 'haproxy', '-q', '-f', $file], [], $pipes);
     wait_until(fn (): bool => (bool) @stream_socket_client("tcp://127.0.0.1:$port"));
+    return "redis://127.0.0.1:$port";
 }

@@ -2,36 +2,28 @@
 /*
  * A Redis or Valkey of its own, on a unix socket.
  */
+require_once dirname(__DIR__, 3) . '/php-tests/server.inc';
 
 final class RedisServer
 {
     public readonly Redis $link;
-    private readonly string $folder;
-    /** @var resource */
-    private $process;
+    private readonly Server $server;
 
     /** @param string[] $program */
     public function __construct(array $program)
     {
-        $this->folder = getenv('BENCH_TABLES') . '/redis-' . bin2hex(random_bytes(4));
-        mkdir($this->folder);
-        $command = [...$program, '--port', '0', '--unixsocket', $this->socket(), '--save', '', '--appendonly', 'no', '--dir', $this->folder];
-        $this->process = proc_open($command, [['file', '/dev/null', 'r'], ['file', "$this->folder/log", 'w'], ['file', "$this->folder/log", 'a']], $pipes);
-        register_shutdown_function($this->stop(...));
-        for ($tries = 0; !file_exists($this->socket()) && $tries < 100; $tries++) {
-            usleep(50_000);
-        }
+        $this->server = new Server('redis+unix', program: $program);
         $this->link = phpredis($this->dsn());
     }
 
     public function stop(): void
     {
-        is_resource($this->process) && proc_terminate($this->process, SIGKILL) && proc_close($this->process);
+        $this->server->kill();
     }
 
     public function dsn(): string
     {
-        return 'redis+unix://' . $this->socket();
+        return $this->server->dsn();
     }
 
     public function pid(): int
@@ -66,7 +58,7 @@ final class RedisServer
     /** The first command of this name that the server receives during $work. */
     public function monitored(string $name, Closure $work): array
     {
-        $monitor = stream_socket_client('unix://' . $this->socket());
+        $monitor = stream_socket_client("unix://{$this->server->folder}/socket");
         fwrite($monitor, "MONITOR\r\n");
         fgets($monitor);
         $work();
@@ -74,10 +66,5 @@ final class RedisServer
             preg_match_all('/"([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+)"/', (string) fgets($monitor), $found);
         } while (($found[1][0] ?? '') !== $name);
         return array_map(stripcslashes(...), $found[1]);
-    }
-
-    private function socket(): string
-    {
-        return "$this->folder/socket";
     }
 }

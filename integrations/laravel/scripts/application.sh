@@ -1,7 +1,7 @@
 # For scripts to source, in the package's folder: make_application makes an application of the installed Laravel in $work, which
 # has the package by Composer from a path repository, and starts a Redis. All of it ends and is removed with the script.
 # STAND_IN=1 installs token-bucket/stand-in in the extension's place.
-# Sets $php, $work, $application, and for the processes of the script PHP_INI_SCAN_DIR, REDIS_SOCKET and TB_LARAVEL_*.
+# Sets $php, $work, $application, and for the processes of the script PHP_INI_SCAN_DIR, REDIS_SOCKET, TB_LARAVEL_APP and TMPDIR.
 package=$PWD
 extension=${EXTENSION:-$(cd ../.. && pwd)/target/release/libtoken_bucket.so}
 php=$(command -v "${PHP:-php}") || { echo "There is no ${PHP:-php}" >&2; exit 1; }
@@ -98,5 +98,5 @@ make_application() {
     mkdir -p "$application/bootstrap/cache" "$application/storage/framework/cache/data" \
         "$application/storage/framework/views" "$application/storage/logs"
     install_package
-    export TB_LARAVEL_APP="$application" TB_LARAVEL_PIDS="$work/pids"
+    export TB_LARAVEL_APP="$application" TMPDIR="$work"
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TokenBucket\Laravel\Tests;
 
+use Answer;
 use Illuminate\Cache\RateLimiting\Limit;
 use PHPUnit\Framework\TestCase as PhpUnitTestCase;
 
@@ -12,44 +13,42 @@ final class HttpAttackTest extends PhpUnitTestCase
 {
     private const WORKERS = 8;
 
-    private static HttpServer $server;
-    private static ParallelClient $client;
+    private static Site $site;
 
     public static function setUpBeforeClass(): void
     {
-        self::$server = new HttpServer(self::WORKERS);
-        self::$client = new ParallelClient(self::$server->port);
+        self::$site = new Site(self::WORKERS);
     }
 
     public static function tearDownAfterClass(): void
     {
-        self::$server->stop();
+        self::$site->stop();
     }
 
     public function testExactlyAsManyPassAsTheLimitSays(): void
     {
         foreach (['192.0.2.1', '192.0.2.2', '192.0.2.3'] as $client) {
-            self::assertSame(5, self::$client->count(200, '/api', 100, ['X-Client' => $client]));
-            self::assertSame(20, self::$client->count(429, '/api', 20, ['X-Client' => $client]));
+            self::assertSame(5, self::$site->count(200, '/api', 100, ['X-Client' => $client]));
+            self::assertSame(20, self::$site->count(429, '/api', 20, ['X-Client' => $client]));
         }
     }
 
     public function testUnnamedLimit(): void
     {
-        self::assertSame(10, self::$client->count(200, '/ten-a-minute', 100));
+        self::assertSame(10, self::$site->count(200, '/ten-a-minute', 100));
     }
 
     public function testAnswersTellEachOfThemWhatRemains(): void
     {
-        $answers = self::$client->get(array_fill(0, 40, ['/api', ['X-Client' => 'headers']]));
+        $answers = self::$site->get(array_fill(0, 40, ['/api', ['X-Client' => 'headers']]));
         $remaining = [];
         foreach ($answers as $answer) {
-            self::assertSame('5', $answer['headers']['x-ratelimit-limit']);
-            if ($answer['status'] === 200) {
-                $remaining[] = (int) $answer['headers']['x-ratelimit-remaining'];
+            self::assertSame('5', $answer->header('x-ratelimit-limit'));
+            if ($answer->status === 200) {
+                $remaining[] = (int) $answer->header('x-ratelimit-remaining');
             } else {
-                self::assertSame('0', $answer['headers']['x-ratelimit-remaining']);
-                self::assertContains((int) $answer['headers']['retry-after'], range(1, 60));
+                self::assertSame('0', $answer->header('x-ratelimit-remaining'));
+                self::assertContains((int) $answer->header('retry-after'), range(1, 60));
             }
         }
         sort($remaining);
@@ -63,30 +62,30 @@ final class HttpAttackTest extends PhpUnitTestCase
         for ($i = 0; $i < 60; $i++) {
             $requests[] = ['/set', ['X-Client' => 'member' . $i % 20, 'X-Team' => 'green']];
         }
-        $accepted = array_filter(self::$client->get($requests), static fn (array $answer) => $answer['status'] === 200);
+        $accepted = array_filter(self::$site->get($requests), static fn (Answer $answer) => $answer->status === 200);
         self::assertCount(5, $accepted);
         // The members whom their team's limit denied have all their own attempts: three for each, less those that passed.
         $again = [];
         for ($i = 0; $i < 60; $i++) {
             $again[] = ['/set', ['X-Client' => 'member' . $i % 20, 'X-Team' => "team$i"]];
         }
-        $accepted = array_filter(self::$client->get($again), static fn (array $answer) => $answer['status'] === 200);
+        $accepted = array_filter(self::$site->get($again), static fn (Answer $answer) => $answer->status === 200);
         self::assertCount(60 - 5, $accepted);
     }
 
     public function testGuessesAtOneUser(): void
     {
         $guess = '/login?user=alice@example.com&password=guess';
-        self::assertSame(5, self::$client->count(401, $guess, 200));
-        self::assertSame(1, self::$client->count(429, '/login?user=ALICE@example.com&password=correct+horse', 1), 'now the right one is not looked at');
-        self::assertSame(1, self::$client->count(200, '/login?user=bob@example.com&password=correct+horse', 1));
+        self::assertSame(5, self::$site->count(401, $guess, 200));
+        self::assertSame(1, self::$site->count(429, '/login?user=ALICE@example.com&password=correct+horse', 1), 'now the right one is not looked at');
+        self::assertSame(1, self::$site->count(200, '/login?user=bob@example.com&password=correct+horse', 1));
     }
 
     public function testSuccessClearsTheCount(): void
     {
         for ($round = 0; $round < 3; $round++) {
-            self::assertSame(4, self::$client->count(401, '/login?user=carol&password=guess', 4));
-            self::assertSame(1, self::$client->count(200, '/login?user=carol&password=correct+horse', 1));
+            self::assertSame(4, self::$site->count(401, '/login?user=carol&password=guess', 4));
+            self::assertSame(1, self::$site->count(200, '/login?user=carol&password=correct+horse', 1));
         }
     }
 
@@ -94,13 +93,13 @@ final class HttpAttackTest extends PhpUnitTestCase
     {
         $wrong = '/login-as-documented?user=dave&password=guess';
         for ($i = 0; $i < 5; $i++) {
-            self::assertSame(1, self::$client->count(401, $wrong, 1));
+            self::assertSame(1, self::$site->count(401, $wrong, 1));
         }
-        $denied = self::$client->get([[$wrong]])[0];
-        self::assertSame(429, $denied['status']);
-        self::assertContains((int) $denied['headers']['retry-after'], range(1, 60));
+        $denied = self::$site->get([[$wrong]])[0];
+        self::assertSame(429, $denied->status);
+        self::assertContains((int) $denied->header('retry-after'), range(1, 60));
         // Its gap between asking and counting is that of the application: only hits already counted are seen.
-        self::assertSame(60, self::$client->count(429, $wrong, 60));
+        self::assertSame(60, self::$site->count(429, $wrong, 60));
     }
 
     public function testGuessesThatOnlyCountIfTheyFail(): void
@@ -108,9 +107,9 @@ final class HttpAttackTest extends PhpUnitTestCase
         if (!method_exists(Limit::class, 'after')) {
             self::markTestSkipped('this Laravel has no Limit::after()');
         }
-        self::assertSame(5, self::$client->count(401, '/failures?password=guess', 100, ['X-Client' => 'guesser']));
+        self::assertSame(5, self::$site->count(401, '/failures?password=guess', 100, ['X-Client' => 'guesser']));
         for ($i = 0; $i < 20; $i++) {
-            self::assertSame(1, self::$client->count(200, '/failures?password=correct+horse', 1, ['X-Client' => 'user']));
+            self::assertSame(1, self::$site->count(200, '/failures?password=correct+horse', 1, ['X-Client' => 'user']));
         }
     }
 
@@ -120,20 +119,20 @@ final class HttpAttackTest extends PhpUnitTestCase
         for ($i = 0; $i < 40; $i++) {
             $requests[] = ['/guest-or-user', ['X-Forwarded-For' => "198.51.100.$i", 'X-Real-IP' => "198.51.100.$i"]];
         }
-        $accepted = array_filter(self::$client->get($requests), static fn (array $answer) => $answer['status'] === 200);
+        $accepted = array_filter(self::$site->get($requests), static fn (Answer $answer) => $answer->status === 200);
         self::assertCount(2, $accepted);
     }
 
     public function testServersOfOneRedisCountTogether(): void
     {
         $environment = ['TOKEN_BUCKET_STORAGE' => 'redis+unix://' . getenv('REDIS_SOCKET') . '?timeout_ms=2000&on_error=closed'];
-        $one = new HttpServer(2, $environment);
-        $other = new HttpServer(2, $environment);
+        $one = new Site(2, $environment);
+        $other = new Site(2, $environment);
         try {
-            $accepted = (new ParallelClient($one->port))->count(200, '/api', 30, ['X-Client' => 'shared'])
-                + (new ParallelClient($other->port))->count(200, '/api', 30, ['X-Client' => 'shared']);
+            $accepted = $one->count(200, '/api', 30, ['X-Client' => 'shared'])
+                + $other->count(200, '/api', 30, ['X-Client' => 'shared']);
             self::assertSame(5, $accepted);
-            self::assertSame(0, self::$client->count(429, '/api', 5, ['X-Client' => 'shared']), 'the first server counts in its own memory');
+            self::assertSame(0, self::$site->count(429, '/api', 5, ['X-Client' => 'shared']), 'the first server counts in its own memory');
         } finally {
             $one->stop();
             $other->stop();
@@ -142,9 +141,9 @@ final class HttpAttackTest extends PhpUnitTestCase
 
     public function testKilledServerLeavesTheCount(): void
     {
-        $server = new HttpServer(4);
-        (new ParallelClient($server->port))->count(200, '/api', 3, ['X-Client' => 'killed']);
-        $server->stop();
-        self::assertSame(2, self::$client->count(200, '/api', 30, ['X-Client' => 'killed']));
+        $site = new Site(4);
+        $site->count(200, '/api', 3, ['X-Client' => 'killed']);
+        $site->stop();
+        self::assertSame(2, self::$site->count(200, '/api', 30, ['X-Client' => 'killed']));
     }
 }

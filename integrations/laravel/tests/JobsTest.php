@@ -20,16 +20,10 @@ final class JobsTest extends TestCase
     protected function setUp(): void
     {
         parent::setUp();
-        $this->file = (string) tempnam(sys_get_temp_dir(), 'token_bucket-jobs');
+        $this->file = temporary_file();
         // The workers are other processes, so all share the table of this test run.
         $this->withStorage(null);
         Queue::connection('redis')->clear('default');
-    }
-
-    protected function tearDown(): void
-    {
-        unlink($this->file);
-        parent::tearDown();
     }
 
     public function testWorkersStartExactlyAsManyJobsAsTheLimitSays(): void

@@ -21,19 +21,18 @@ final class UnblockTest extends TestCase
 
     public function testIdentifierInTheStatisticsUnblocksAClient(): void
     {
-        $server = new HttpServer(2);
+        $site = new Site(2);
         try {
-            $client = new ParallelClient($server->port);
-            self::assertSame(2, $client->count(429, '/api', 7, ['X-Client' => '192.0.2.99']));
+            self::assertSame(2, $site->count(429, '/api', 7, ['X-Client' => '192.0.2.99']));
             $denied = (string) shell_exec(escapeshellarg(PHP_BINARY) . ' -r \'echo implode(" ", array_keys(TokenBucket\statistics()["api"]["most_denied"]));\'');
             self::assertStringContainsString('attacked_throttle:api:192.0.2.99', $denied);
 
             $artisan = escapeshellarg(PHP_BINARY) . ' ' . escapeshellarg(getenv('TB_LARAVEL_APP') . '/artisan') . ' token-bucket:unblock ';
             exec("$artisan attacked_throttle:api:192.0.2.99", $output, $code);
             self::assertSame([0, ['Unblocked: it had 5 hits.']], [$code, $output]);
-            self::assertSame(1, $client->count(200, '/api', 1, ['X-Client' => '192.0.2.99']));
+            self::assertSame(1, $site->count(200, '/api', 1, ['X-Client' => '192.0.2.99']));
         } finally {
-            $server->stop();
+            $site->stop();
         }
     }
 

@@ -8,3 +8,5 @@ if ($application === false) {
     exit(2);
 }
 require_once "$application/bootstrap/app.php";
+require_once __DIR__ . '/../../../php-tests/server.inc';
+require_once __DIR__ . '/../../../php-tests/web_server.inc';

@@ -4,21 +4,22 @@ declare(strict_types=1);
 
 namespace TokenBucket\Psr15\Tests;
 
+use Answer;
 use PHPUnit\Framework\TestCase;
 
 /** Over HTTP, through Slim 3 and its router, with eight processes. */
 final class HttpTest extends TestCase
 {
-    private static Server $server;
+    private static ?Site $server;
 
     public static function setUpBeforeClass(): void
     {
-        self::$server = new Server();
+        self::$server = new Site();
     }
 
     public static function tearDownAfterClass(): void
     {
-        self::$server->stop();
+        self::$server = null;
     }
 
     public function test_a_limit_of_100_accepts_exactly_100_of_400_requests_of_several_processes(): void
@@ -26,12 +27,12 @@ final class HttpTest extends TestCase
         $answers = self::$server->send(array_fill(0, 400, ['GET', '/page']), '192.0.2.1');
 
         self::assertSame([200 => 100, 429 => 300], $this->statuses($answers), self::$server->log());
-        $workers = array_unique(array_column(array_column($answers, 'fields'), 'x-worker'));
+        $workers = array_unique(array_map(fn (Answer $answer): string => $answer->header('x-worker'), $answers));
         self::assertGreaterThan(1, count($workers), 'one process answered everything');
         foreach ($answers as $answer) {
-            self::assertSame('"site";q=100;w=1000000', $answer['fields']['ratelimit-policy']);
-            self::assertSame($answer['status'] === 429, isset($answer['fields']['retry-after']));
-            self::assertSame($answer['status'] === 429 ? 'Too many requests' : null, json_decode($answer['body'])?->title);
+            self::assertSame('"site";q=100;w=1000000', $answer->header('ratelimit-policy'));
+            self::assertSame($answer->status === 429, isset($answer->headers['retry-after']));
+            self::assertSame($answer->status === 429 ? 'Too many requests' : null, json_decode($answer->body)?->title);
         }
     }
 
@@ -64,7 +65,7 @@ final class HttpTest extends TestCase
         $guesses = self::$server->send(array_fill(0, 100, ['POST', '/login', 'guess']), '192.0.2.4');
         self::assertSame([401 => 5, 429 => 95], $this->statuses($guesses), self::$server->log());
         foreach ($guesses as $answer) {
-            self::assertArrayNotHasKey('ratelimit', $answer['fields']);
+            self::assertArrayNotHasKey('ratelimit', $answer->headers);
         }
     }
 
@@ -79,25 +80,12 @@ final class HttpTest extends TestCase
 
     public function test_a_store_that_cannot_be_opened_is_an_error_and_looks_at_no_password(): void
     {
-        $folder = sys_get_temp_dir() . '/token_bucket-psr15-' . bin2hex(random_bytes(6));
-        $names = ['token_bucket-' . posix_geteuid(), 'token_bucket.' . posix_geteuid() . '.stand-in'];
-        mkdir($folder);
-        foreach ($names as $name) {
-            mkdir("$folder/$name");
-            chmod("$folder/$name", 0777);
-        }
-        $server = new Server(['token_bucket.shm_path' => $folder]);
-        try {
-            self::assertSame([500 => 20], $this->statuses($server->send(array_fill(0, 20, ['POST', '/login', 'right']), '192.0.2.6')), $server->log());
-        } finally {
-            $server->stop();
-            array_map(fn (string $name) => rmdir("$folder/$name"), $names);
-            rmdir($folder);
-        }
+        $server = new Site(['token_bucket.shm_path' => folder_that_is_refused()]);
+        self::assertSame([500 => 20], $this->statuses($server->send(array_fill(0, 20, ['POST', '/login', 'right']), '192.0.2.6')), $server->log());
     }
 
     /**
-     * @param list<array{status: int, fields: array<string, string>, body: string}> $answers
+     * @param list<Answer> $answers
      *
      * @return array<int, int> how many answers have each status
      */

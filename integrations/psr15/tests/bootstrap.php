@@ -2,6 +2,8 @@
 
 declare(strict_types=1);
 
+require_once __DIR__ . '/../../../php-tests/web_server.inc';
+
 // Composer's packages where they are installed, else Debian's; of PSR-15's interfaces those that interfaces.sh has unpacked.
 $composer = __DIR__ . '/../vendor/autoload.php';
 if (is_file($composer)) {

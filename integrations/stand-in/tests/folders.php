@@ -10,9 +10,21 @@ declare(strict_types=1);
 
 use function TokenBucket\StandIn\configure;
 
+require __DIR__ . '/../../../php-tests/check.inc';
+
+/** The reason why a folder is refused; '' if limits are kept there. */
+function reason(string $folder): string
+{
+    configure(['shm_path' => $folder]);
+    try {
+        return TokenBucket::per(null, 'x', 5, 60)->consume() ? '' : 'denied';
+    } catch (TokenBucket\StorageException $e) {
+        return $e->getMessage();
+    }
+}
+
 $root = $argv[1];
 $user = fileowner($root);
-$isRight = true;
 foreach ([
     'is not a directory; remove it' => static fn (string $path) => symlink($root, $path),
     'is not a directory; remove it ' => static fn (string $path) => touch($path),
@@ -29,38 +41,17 @@ foreach ([
     $base = "$root/base" . $number++;
     mkdir($base);
     $make("$base/token_bucket.$user.stand-in");
-    configure(['shm_path' => $base]);
-    try {
-        $answer = TokenBucket::per(null, 'x', 5, 60)->consume() ? '' : 'denied';
-    } catch (TokenBucket\StorageException $e) {
-        $answer = $e->getMessage();
-    }
-    $isOne = $expected === '' ? $answer === '' : str_ends_with($answer, trim($expected));
-    $isRight = $isRight && $isOne;
-    $isOne || print("expected \"$expected\": $answer\n");
+    $reason = reason($base);
+    check("expected \"$expected\"", $expected === '' ? $reason === '' : str_ends_with($reason, trim($expected)), $reason);
 }
 // Nor may others lead the path elsewhere.
 mkdir("$root/theirs/own", recursive: true);
 symlink('theirs/own', "$root/link");
 foreach ([0777 => "other users may write to $root/theirs; chmod go-w, or +t if they need to", 0755 => ''] as $mode => $expected) {
     chmod("$root/theirs", $mode);
-    configure(['shm_path' => "$root/link"]);
-    try {
-        $answer = TokenBucket::per(null, 'y', 5, 60)->consume() ? '' : 'denied';
-    } catch (TokenBucket\StorageException $e) {
-        $answer = $e->getMessage();
-    }
-    $isOne = $expected === '' ? $answer === '' : str_ends_with($answer, $expected);
-    $isRight = $isRight && $isOne;
-    $isOne || print("expected \"$expected\": $answer\n");
+    $reason = reason("$root/link");
+    check("expected \"$expected\"", $expected === '' ? $reason === '' : str_ends_with($reason, $expected), $reason);
 }
 // The reason is that of the call which failed, and none is told where PHP has none.
-configure(['shm_path' => '/proc/self/task']);
-try {
-    TokenBucket::per(null, 'x', 5, 60)->consume();
-    $answer = 'no exception';
-} catch (TokenBucket\StorageException $e) {
-    $answer = $e->getMessage();
-}
-$isRight = $isRight && preg_match('~^Cannot make shared memory .*/proc/self/task.*: [A-Z][a-z ]+$~', $answer) && !str_contains($answer, 'Lstat') || print("$answer\n") && false;
-exit($isRight ? 0 : 1);
+$reason = reason('/proc/self/task');
+check('a folder that cannot be made', preg_match('~^Cannot make shared memory .*/proc/self/task.*: [A-Z][a-z ]+$~', $reason) === 1 && !str_contains($reason, 'Lstat'), $reason);

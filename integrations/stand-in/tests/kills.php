@@ -10,13 +10,14 @@ declare(strict_types=1);
 
 use TokenBucket\{ConcurrencyLimit, FixedWindow, Limiter, SlidingWindow};
 
+require __DIR__ . '/../../../php-tests/check.inc';
+
 const CAPACITY = 100_000;
 const PERMITS = 3;
 
 $kills = (int) ($argv[1] ?? 1_000);
 mt_srand($seed = (int) (getenv('SEED') ?: random_int(1, 999_999)));
-$folder = sys_get_temp_dir() . '/token_bucket-kills.' . getmypid();
-mkdir($folder);
+$folder = temporary_folder();
 
 /** @return array<string, Limiter> */
 function limiters(): array
@@ -80,18 +81,15 @@ for ($killed = 0; $killed < $kills + 8; $killed++) {
     pcntl_waitpid($victim, $status);
 }
 
-$isRight = true;
 foreach (limiters() as $name => $limiter) {
     $given = filesize("$folder/$name");
     $left = $limiter->peek(0)->getRemainingTokens();
     $capacity = $limiter->peek(0)->getLimit();
     $lost = $capacity - $given - $left;
     echo "$name: $given given, $left of $capacity left, $lost lost\n";
-    $isRight = $isRight && $given > 100 && $lost >= 0 && $lost <= $kills + 8;
+    check("$name: no more is given than there was, and a kill loses one at most", $given > 100 && $lost >= 0 && $lost <= $kills + 8);
 }
 $active = (new ConcurrencyLimit('shm:kills', 'permits', PERMITS))->getActive();
 $crowded = is_file("$folder/crowded") ? filesize("$folder/crowded") : 0;
 echo 'permits: ', filesize("$folder/entered"), " taken, $crowded too many, $active held in the end; SEED=$seed\n";
-array_map('unlink', glob("$folder/*"));
-rmdir($folder);
-exit($isRight && $crowded === 0 && $active === 0 ? 0 : 1);
+check('there are never too many permits, and none is left', $crowded === 0 && $active === 0);

@@ -10,8 +10,9 @@ declare(strict_types=1);
 
 use TokenBucket\{Compound, FixedWindow};
 
+require __DIR__ . '/../../../php-tests/check.inc';
+
 $window = new FixedWindow('array:', 'unasked', 1, 60);
-$isRight = true;
 $asked = static fn(TokenBucket\Decision $decision): bool => $decision->isAccepted();
 foreach ([
     static fn() => (bool) $window->attempt(),
@@ -21,25 +22,22 @@ foreach ([
 ] as $i => $call) {
     $call();
     $log = file_exists(ini_get('error_log')) ? file_get_contents(ini_get('error_log')) : '';
-    $isRight = $isRight && substr_count($log, 'never asked') === (int) ($i >= 2);
+    check("the log after call $i", substr_count($log, 'never asked') === (int) ($i >= 2), $log);
 }
 // The Compound is the first.
 preg_match('/mistakes\.php:(\d+), but/', $log, $found);
-$isRight = $isRight && str_contains(file(__FILE__)[(int) ($found[1] ?? 1) - 1], 'new Compound(');
-$isRight || print($log);
+check('it names the line', str_contains(file(__FILE__)[(int) ($found[1] ?? 1) - 1], 'new Compound('), $log);
 TokenBucket\TestClock::freeze(1_000);
 TokenBucket::per('array:', 'frozen', 1, 60)->consume();
-$isRight = $isRight && !str_contains(file_get_contents(ini_get('error_log')), 'TestClock');
+check('a frozen clock on no file is right', !str_contains(file_get_contents(ini_get('error_log')), 'TestClock'));
 // The usual folder, in which nothing is left of it.
 TokenBucket\StandIn\configure(['shm_path' => '']);
 TokenBucket::per('shm:', 'frozen ' . getmypid(), 1, 60)->reset();
-$isRight = $isRight && str_contains(file_get_contents(ini_get('error_log')), 'TestClock limits by files that outlive the test');
+check('one on files is not', str_contains(file_get_contents(ini_get('error_log')), 'TestClock limits by files that outlive the test'));
 try {
     TokenBucket\limiter('search', 'anna');
-    $isRight = false;
+    $reason = 'no exception';
 } catch (TokenBucket\ConfigurationException $e) {
-    $isNamed = $e->getMessage() === 'token_bucket.limits must be an absolute path; in php.ini it is conf/limits.ini';
-    $isNamed || print($e->getMessage());
-    $isRight = $isRight && $isNamed;
+    $reason = $e->getMessage();
 }
-exit($isRight ? 0 : 1);
+check_same('a relative path', 'token_bucket.limits must be an absolute path; in php.ini it is conf/limits.ini', $reason);

@@ -52,18 +52,8 @@ final class OutageTest extends TestCase
 
     public function testAFolderOfTheStoreThatCannotBeOpenedLooksAtNoPassword(): void
     {
-        $folder = sys_get_temp_dir() . '/token_bucket-symfony-' . bin2hex(random_bytes(6));
-        mkdir($folder);
-        foreach (['token_bucket-' . posix_geteuid(), 'token_bucket.' . posix_geteuid() . '.stand-in'] as $name) {
-            mkdir("$folder/$name");
-            chmod("$folder/$name", 0777);
-        }
-        try {
-            $server = new Server('token_bucket', ['token_bucket.shm_path' => $folder]);
-            $answers = $server->requestAll(array_fill(0, 20, [10, '/login', ['_username' => 'alice', '_password' => 'wrong']]));
-            self::assertSame([0, [500]], [$server->lookedAt(), array_values(array_unique(array_column($answers, 'status')))]);
-        } finally {
-            (new \Symfony\Component\Filesystem\Filesystem())->remove($folder);
-        }
+        $server = new Server('token_bucket', ['token_bucket.shm_path' => folder_that_is_refused()]);
+        $answers = $server->requestAll(array_fill(0, 20, [10, '/login', ['_username' => 'alice', '_password' => 'wrong']]));
+        self::assertSame([0, [500]], [$server->lookedAt(), array_values(array_unique(array_column($answers, 'status')))]);
     }
 }

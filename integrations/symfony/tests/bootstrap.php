@@ -2,6 +2,8 @@
 
 declare(strict_types=1);
 
+require_once __DIR__ . '/../../../php-tests/web_server.inc';
+
 // The application of the tests keeps its cache and sessions where the tables of this run are, which end with it.
 if (getenv('APP_FOLDER') === false) {
     putenv('APP_FOLDER=' . ini_get('token_bucket.shm_path'));

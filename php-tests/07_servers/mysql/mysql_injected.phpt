@@ -19,25 +19,10 @@ function packet(int $sequence, string $payload): string
 /** Passes on what both say, and has something to add to the greeting. */
 function middle(Server $server, string $added): int
 {
-    return strange_server(function ($client) use ($server, $added): void {
-        if (pcntl_fork() > 0) {
-            fclose($client);
-            return;
-        }
-        $upstream = stream_socket_client("tcp://127.0.0.1:$server->port");
-        fwrite($client, fread($upstream, 65536) . $added);
-        while (true) {
-            $read = [$client, $upstream];
-            $write = $except = null;
-            stream_select($read, $write, $except, null);
-            foreach ($read as $from) {
-                $bytes = fread($from, 65536);
-                if ($bytes === '' || $bytes === false) {
-                    posix_kill(posix_getpid(), SIGKILL);
-                }
-                fwrite($from === $client ? $upstream : $client, $bytes);
-            }
-        }
+    return proxy($server->port, function (string $bytes, bool $is_answer) use (&$added): string {
+        $bytes .= $is_answer ? $added : '';
+        $added = $is_answer ? '' : $added;
+        return $bytes;
     });
 }
 

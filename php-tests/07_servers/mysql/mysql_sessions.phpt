@@ -46,31 +46,16 @@ print_r(warnings(function () use ($server, $sessions, $kill, $bucket): void {
 /** Passes on what both say, and hangs up when it has read the third statement to run of a connection. */
 function forgetful(Server $server, string $log): int
 {
-    return strange_server(function ($client) use ($server, $log): void {
-        if (pcntl_fork() > 0) {
-            fclose($client);
-            return;
-        }
-        $upstream = stream_socket_client("tcp://127.0.0.1:$server->port");
-        for ($calls = 0; ;) {
-            $read = [$client, $upstream];
-            $write = $except = null;
-            stream_select($read, $write, $except, null);
-            foreach ($read as $from) {
-                $bytes = fread($from, 65536);
-                // Each packet begins with its length and number. Its command is 0x17 if it is run, not prepared.
-                for ($at = 0; $from === $client && isset($bytes[$at + 4]); $at += 4 + unpack('V', substr($bytes, $at, 3) . "\0")[1]) {
-                    if ($bytes[$at + 4] === "\x17") {
-                        file_put_contents($log, '.', FILE_APPEND);
-                        $calls++;
-                    }
-                }
-                if ($bytes === '' || $bytes === false || $calls === 3) {
-                    posix_kill(posix_getpid(), SIGKILL);
-                }
-                fwrite($from === $client ? $upstream : $client, $bytes);
+    $calls = 0;
+    return proxy($server->port, function (string $bytes, bool $is_answer) use ($log, &$calls): ?string {
+        // Each packet begins with its length and number. Its command is 0x17 if it is run, not prepared.
+        for ($at = 0; !$is_answer && isset($bytes[$at + 4]); $at += 4 + unpack('V', substr($bytes, $at, 3) . "\0")[1]) {
+            if ($bytes[$at + 4] === "\x17") {
+                file_put_contents($log, '.', FILE_APPEND);
+                $calls++;
             }
         }
+        return $calls === 3 ? null : $bytes;
     });
 }
 

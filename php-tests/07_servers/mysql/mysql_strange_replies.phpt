@@ -49,7 +49,7 @@ function endlessly($connection, callable $piece): void
     for ($i = 0, $end = hrtime(true) + 2e9; hrtime(true) < $end && @fwrite($connection, $piece($i)); $i++);
 }
 
-$log = tempnam(sys_get_temp_dir(), 'token_bucket');
+$log = temporary_file();
 $column = fn (int $type): string => "\3def\0\0\0\1n\1n\x0c\x3f\0\x14\0\0\0" . chr($type) . "\x80\0\0\0\0";
 $logged_in = [greeting(), packet(2, OK)];
 $prepared = packet(1, "\0" . pack('Vvvxv', 1, 10, 0, 0)) . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 11))) . packet(12, EOF);
@@ -163,11 +163,10 @@ function told(string $what, callable $serve, float $most = 400): void
 }
 
 $received = file_get_contents($log);
-unlink($log);
 echo str_contains($received, 'joe') && str_contains($received, 'SET ') ? 'servers heard us' : 'nothing was heard', str_contains($received, 's3cret') ? ', and the password' : '', "\n";
 
 // A reply that comes too late must not be the next call's.
-$log = tempnam(sys_get_temp_dir(), 'token_bucket');
+$log = temporary_file();
 $late = function ($c) use ($log, $read, $row): void {
     stream_set_blocking($c, true);
     [$greeting, $ok, $answers] = $read($row(NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0));
@@ -191,7 +190,6 @@ $late = function ($c) use ($log, $read, $row): void {
     });
     return [$others, ''];
 });
-unlink($log);
 echo "asked 3 times, $others answers of another call\n";
 ?>
 --EXPECT--

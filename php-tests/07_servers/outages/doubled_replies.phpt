@@ -38,7 +38,7 @@ function doubling(Server $server, string $asked, string $log): int
     });
 }
 
-$log = tempnam(sys_get_temp_dir(), 'token_bucket');
+$log = temporary_file();
 foreach (['redis' => 'EVALSHA', 'memcached' => 'ms '] as $kind => $asked) {
     $server = new Server($kind);
     // So that the script is known.
@@ -55,7 +55,6 @@ foreach (['redis' => 'EVALSHA', 'memcached' => 'ms '] as $kind => $asked) {
     }
     echo $kind, ': ', file_get_contents($log) === '' ? 'no reply came twice' : 'replies came twice', ", $wrong of 8 wrong\n";
 }
-unlink($log);
 ?>
 --EXPECT--
 redis: replies came twice, 0 of 8 wrong

@@ -15,28 +15,17 @@ require dirname(__DIR__, 2) . '/servers.inc';
 /** Passes on a server's first call on each connection, and hangs up when it has read the second. */
 function forgetful(Server $server, string $asked, string $log): int
 {
-    return strange_server(function ($client) use ($server, $asked, $log): void {
-        if (pcntl_fork() > 0) {
-            fclose($client);
-            return;
+    $calls = 0;
+    return proxy($server->port, function (string $bytes, bool $is_answer) use ($asked, $log, &$calls): ?string {
+        if (!$is_answer && str_contains($bytes, $asked)) {
+            file_put_contents($log, $asked, FILE_APPEND);
+            $calls++;
         }
-        stream_set_blocking($client, true);
-        $upstream = stream_socket_client("tcp://127.0.0.1:$server->port");
-        for ($calls = 0; ($request = fread($client, 8192)) !== '' && $request !== false;) {
-            if (str_contains($request, $asked)) {
-                file_put_contents($log, $asked, FILE_APPEND);
-                if (++$calls === 2) {
-                    break;
-                }
-            }
-            fwrite($upstream, $request);
-            fwrite($client, fread($upstream, 8192));
-        }
-        posix_kill(posix_getpid(), SIGKILL);
+        return $calls === 2 ? null : $bytes;
     });
 }
 
-$log = tempnam(sys_get_temp_dir(), 'token_bucket');
+$log = temporary_file();
 foreach (['redis' => 'EVALSHA', 'memcached' => 'ms '] as $kind => $asked) {
     $server = new Server($kind);
     // So that the script is known, which is longer than what is passed on in one piece.
@@ -55,7 +44,6 @@ foreach (['redis' => 'EVALSHA', 'memcached' => 'ms '] as $kind => $asked) {
     }
     echo (new TokenBucket($server->dsn(), 'x', 10, 0.001))->peek()->getRemainingTokens(), " left\n";
 }
-unlink($log);
 ?>
 --EXPECT--
 redis: consume() done, asked 1

@@ -20,9 +20,7 @@ if (!getenv('TB_APART')) {
     passthru("TB_APART=1 unshare -nm $php " . escapeshellarg(__FILE__));
     exit;
 }
-$folder = sys_get_temp_dir() . '/token_bucket-names.' . posix_getpid();
-mkdir($folder);
-register_shutdown_function(fn () => remove($folder));
+$folder = temporary_folder();
 file_put_contents("$folder/resolv.conf", "nameserver 127.0.0.1\noptions timeout:5 attempts:1\n");
 file_put_contents("$folder/nsswitch.conf", "hosts: dns\n");
 exec("ip link set lo up && mount --bind $folder/resolv.conf /etc/resolv.conf && mount --bind $folder/nsswitch.conf /etc/nsswitch.conf", $output, $status);

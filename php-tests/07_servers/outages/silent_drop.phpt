@@ -13,26 +13,13 @@ require dirname(__DIR__, 2) . '/servers.inc';
 /** Passes everything on, but on a connection that was idle for a second nothing any more. */
 function firewall(Server $server): int
 {
-    return strange_server(function ($client) use ($server): void {
-        if (pcntl_fork() > 0) {
-            fclose($client);
-            return;
+    $last = INF;
+    return proxy($server->port, function (string $bytes) use (&$last): string {
+        if (microtime(true) > $last + 0.9) {
+            return '';
         }
-        $upstream = stream_socket_client("tcp://127.0.0.1:$server->port");
-        $dropped = false;
-        for ($last = microtime(true); ; $last = microtime(true)) {
-            $readable = [$client, $upstream];
-            $none = null;
-            stream_select($readable, $none, $none, null);
-            $dropped = $dropped || microtime(true) > $last + 0.9;
-            foreach ($readable as $from) {
-                $bytes = fread($from, 8192);
-                if ($bytes === '' || $bytes === false) {
-                    posix_kill(posix_getpid(), SIGKILL);
-                }
-                $dropped || fwrite($from === $client ? $upstream : $client, $bytes);
-            }
-        }
+        $last = microtime(true);
+        return $bytes;
     });
 }
 

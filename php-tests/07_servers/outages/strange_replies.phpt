@@ -50,7 +50,7 @@ foreach (['redis', 'memcached'] as $kind) {
 }
 
 // A reply that comes too late must not be the next call's.
-$log = tempnam(sys_get_temp_dir(), 'token_bucket');
+$log = temporary_file();
 $late = [
     'redis' => function ($c) use ($log): void {
         stream_set_blocking($c, true);
@@ -85,7 +85,6 @@ foreach ($late as $kind => $serve) {
     });
     echo "$kind: asked 3 times, $others answers of another call\n";
 }
-unlink($log);
 ?>
 --EXPECT--
 redis, nothing: no answer in time

@@ -7,7 +7,7 @@
  *   WORKERS  how many workers serve many requests each; 0 if each request is one of PHP's
  *   RESTART  a command that replaces the workers while requests come
  */
-require dirname(__DIR__, 3) . '/php-tests/base.inc';
+require dirname(__DIR__, 3) . '/php-tests/server.inc';
 
 [, $url, $workers, $server, $restart] = $argv;
 $workers = (int) $workers;
@@ -154,39 +154,30 @@ if (!$is_roadrunner) {
 }
 
 // A Redis of this test's own, which fails.
-$port = free_port();
-$redis = function () use ($port) {
-    $process = proc_open(['setpriv', '--pdeathsig', 'KILL', 'redis-server', '--port', (string) $port, '--bind', '127.0.0.1', '--save', ''], [1 => ['file', '/dev/null', 'w']], $pipes);
-    wait_until(fn (): bool => (bool) @stream_socket_client("tcp://127.0.0.1:$port"));
-    return $process;
-};
-$process = $redis();
-$take = fn (string $options, string $id): int => finish(begin(['page' => 'take', 'dsn' => "redis://127.0.0.1:$port?timeout_ms=5000&connect_timeout_ms=5000&$options", 'id' => $id, 'capacity' => 1_000]))[0];
+$redis = new Server('redis');
+$take = fn (string $options, string $id): int => finish(begin(['page' => 'take', 'dsn' => $redis->dsn("timeout_ms=5000&connect_timeout_ms=5000&$options"), 'id' => $id, 'capacity' => 1_000]))[0];
 $answers = [];
 foreach (range(1, 40) as $ignored) {
     $answers[] = $take('on_error=closed', 'up');
 }
-proc_terminate($process, 9);
-proc_close($process);
+$redis->kill();
 foreach (range(1, 40) as $ignored) {
     $answers[] = $take('on_error=closed', 'down');
 }
 // A host warns once of a server: these are 30, one address each. Each second request asks a store that works.
 $warnings = [];
 foreach (range(1, 60) as $i) {
-    [$before, , $after] = json_decode(get(['page' => 'warning', 'dsn' => $i % 2 ? "redis://127.0.1.$i:$port?on_error=open" : 'shm:']), true);
+    [$before, , $after] = json_decode(get(['page' => 'warning', 'dsn' => $i % 2 ? "redis://127.0.1.$i:$redis->port?on_error=open" : 'shm:']), true);
     !str_contains((string) $before, 'Redis at') || fail("a warning of another request: $before");
     $warnings[] = $after !== null && str_contains($after, "Redis at 127.0.1.$i:");
 }
 check($warnings === array_merge(...array_fill(0, 30, [true, false])), 'an outage is reported to the request that finds it, and to no other', $warnings);
-$process = $redis();
+$redis->start();
 wait_until(fn (): bool => $take('on_error=closed', 'up again') === 200);
 foreach (range(1, 40) as $ignored) {
     $answers[] = $take('on_error=closed', 'up again');
 }
 check($answers === [...array_fill(0, 40, 200), ...array_fill(0, 40, 429), ...array_fill(0, 40, 200)], 'Redis up, down and up again: each call is answered as on_error says', array_count_values($answers));
-proc_terminate($process, 9);
-proc_close($process);
 
 // The workers are replaced while requests come.
 $id = bin2hex(random_bytes(4));
