@@ -58,7 +58,8 @@ for version in 1 "1 copy" 2 "2 copy"; do
     status=0; same -d token_bucket.limits="$folder/clients/limits.ini" $here/tests/clients.php "$folder/clients" $version || status=1
     note_result "50,000 clients, version $version" $status
 done
-right "what is said once" mistakes.php -d token_bucket.warn_of_mistakes=1 -d token_bucket.limits=conf/limits.ini -d log_errors=1 -d error_log="$folder/unasked" --
+# shellcheck disable=SC2046
+right "what is said once" mistakes.php $(load posix) -d token_bucket.warn_of_mistakes=1 -d token_bucket.limits=conf/limits.ini -d log_errors=1 -d error_log="$folder/unasked" --
 right "a lock that is held" held.php --
 right "no locks" no_locks.php --
 for disabled in getmypid,getmyuid,get_current_user,posix_geteuid,php_uname,error_log,ini_get,get_cfg_var,glob,chmod usleep,debug_backtrace,tempnam,fileowner; do

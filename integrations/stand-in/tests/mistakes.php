@@ -11,6 +11,7 @@ declare(strict_types=1);
 use TokenBucket\{Compound, FixedWindow};
 
 require __DIR__ . '/../../../php-tests/check.inc';
+require __DIR__ . '/../../../php-tests/web_server.inc';
 
 $window = new FixedWindow('array:', 'unasked', 1, 60);
 $asked = static fn(TokenBucket\Decision $decision): bool => $decision->isAccepted();
@@ -41,3 +42,21 @@ try {
     $reason = $e->getMessage();
 }
 check_same('a relative path', 'token_bucket.limits must be an absolute path; in php.ini it is conf/limits.ini', $reason);
+
+// Each page is a new process to PHP, and an attacker could fill the log.
+$folder = temporary_folder();
+$stand_in = var_export(dirname(__DIR__) . '/stand-in.php', true);
+file_put_contents("$folder/page.php", "<?php require $stand_in; echo TokenBucket\\client_address(\$_SERVER);");
+$directives = ['token_bucket.shm_path' => $folder, 'token_bucket.warn_of_mistakes' => '1', 'log_errors' => '1', 'error_log' => "$folder/log"];
+$server = new PhpServer("$folder/page.php", 4, $directives);
+$pages = fn (): array => array_map(fn (Answer $it): string => $it->body, Http::send_all($server->port, array_fill(0, 8, ['/', ['X-Forwarded-For: 192.0.2.1']])));
+$count = fn (): int => substr_count((string) file_get_contents("$folder/log"), 'so all clients of that proxy count as one');
+check_same('pages behind a forgotten proxy', array_fill(0, 8, '127.0.0.1'), $pages());
+$said = $count();
+check('some pages at once say it', $said >= 1 && $said <= 4, $said);
+$pages();
+check_same('later ones do not', $said, $count());
+[$note] = glob("$folder/*/said.forgotten_proxy");
+touch($note, time() - 90_000);
+$pages();
+check('until a day later', $count() > $said);
