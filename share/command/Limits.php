@@ -62,7 +62,20 @@ final class Limits implements Command
                 fwrite(STDERR, Text::printable($checked) . " $risk\n");
             }
         }
+        foreach (self::singleAddresses($path) as $address => $network) {
+            fwrite(STDERR, Text::printable($path) . " exempts $address, one address: clients that are counted by network, as IPv6 is, are $network\n");
+        }
         return $error === null ? Application::SUCCESS : Application::FAILURE;
+    }
+
+    /** @return array<string, string> the addresses of IPv6 that `except` names one by one, each with its network */
+    private static function singleAddresses(string $path): array
+    {
+        preg_match_all('~^\s*except\s*=([^;\n]*)~mi', (string) @file_get_contents($path), $lists);
+        $clients = preg_split('~[\s,"]+~', implode(' ', $lists[1]), -1, PREG_SPLIT_NO_EMPTY) ?: [];
+        $networks = array_map(Network::parse(...), array_combine($clients, $clients));
+        $single = array_filter($networks, static fn (?Network $it): bool => $it?->bits === 128);
+        return array_map(static fn (Network $it): string => $it->shortened(64)->text(), $single);
     }
 
     private static function showTerms(string $name, string $client, bool $is_json): int

@@ -32,6 +32,10 @@ $result = command(['limits', 'check', 'short.ini']);
 check('an interval is shown in two digits, and in minutes where it is one', preg_match('~^minute +1 in 1 min, token_bucket\nshort +5,000 in 0\.01 s, token_bucket\n$~', $result['out']) === 1, $result);
 check('a comment has no password', command(['limits', 'check', 'limits.ini'])['err'] === '');
 
+$file = write_file('limits.ini', LIMIT . "except = 2001:db8::1 2001:db8:7::/64, 10.0.0.1 anna ; 2001:db8::2\n");
+chmod($file, 0o644);
+check_same('an address of IPv6 that is exempt alone', "$file exempts 2001:db8::1, one address: clients that are counted by network, as IPv6 is, are 2001:db8::/64\n", command(['limits', 'check', 'limits.ini'])['err']);
+
 // Whoever may write to a folder on the way may put another file there.
 const REPLACED_BY_OTHERS = ' may be replaced by others, who set the limits then: ';
 mkdir("$folder/outer");
