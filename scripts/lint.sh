@@ -25,6 +25,9 @@ forbidden() {
 others=$(find src -name '*.rs' ! -path 'src/php/*' ! -path src/lib.rs)
 forbidden 'ext_php_rs' "$others" "Only src/php may know PHP"
 forbidden 'std::(fs|net|time|env|io)' "$(find src/limit -name '*.rs')" "src/limit must be pure"
+# A simulation sets the time there.
+timed=$(find src -name '*.rs' ! -path '*/tests*' ! -path src/clock.rs)
+forbidden 'Instant|SystemTime|thread::sleep|clock_gettime' "$timed" "Only src/clock.rs may read a clock and sleep"
 
 # A file has one subject, and can be read in one go.
 long=$(find src -name '*.rs' -exec wc -l {} + | awk '$2 != "total" && $1 > 400 { print "    " $2 ": " $1 " lines" }')

@@ -1,4 +1,4 @@
-//! The clock of this host, and readings of a server's clock.
+//! The clock of this host, and readings of a server's clock. Nothing else in here reads a clock or sleeps (`make lint`).
 
 use crate::limit::{MAX_NOW, SECOND};
 use rustix::time::ClockId;
@@ -10,6 +10,7 @@ use rustix::time::ClockId::{
 };
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Nanoseconds since this host booted, sleep included.
 ///
@@ -76,9 +77,31 @@ pub fn latest(now: u64) -> u64 {
     if frozen().is_some() { now } else { now.max(boot_time()) }
 }
 
+/// How long it has been since `time`, a reading of [`boot_time`].
+#[inline]
+pub fn since(time: u64) -> Duration {
+    Duration::from_nanos(boot_time().saturating_sub(time))
+}
+
+/// The time of the clock by which the kernel ends a sleep at a futex.
+#[cfg(target_os = "linux")]
+pub fn monotonic_time() -> Duration {
+    Duration::from_nanos(read(ClockId::Monotonic))
+}
+
+/// Sleeps for this long, and as much longer as the system takes to wake.
+pub fn sleep(time: Duration) {
+    std::thread::sleep(time);
+}
+
 /// The time of day, in nanoseconds since 1970. It steps when the clock is set.
 pub fn unix_nanoseconds() -> u64 {
     read(ClockId::Realtime).min(MAX_NOW)
+}
+
+/// The time of day, in seconds since 1970.
+pub fn unix_seconds() -> f64 {
+    unix_nanoseconds() as f64 / SECOND as f64
 }
 
 /// The time of day, as [`unix_nanoseconds`] has it, up to some milliseconds old.

@@ -10,6 +10,7 @@ pub mod descriptor;
 pub mod dsn;
 pub mod error;
 pub mod guard;
+mod hash;
 pub mod http;
 pub mod identifier;
 pub mod limiter;

@@ -11,7 +11,7 @@
 /** The floor of each room: a file names items of its own room and of floors below it. */
 const FLOORS = [
     'limit' => 1,
-    'error' => 2, 'clock' => 2, 'address' => 2, 'identifier' => 2, 'process' => 2, 'regular_file' => 2, 'descriptor' => 2, 'http' => 2, 'settings' => 2, 'suggestion' => 2,
+    'error' => 2, 'clock' => 2, 'hash' => 2, 'address' => 2, 'identifier' => 2, 'process' => 2, 'regular_file' => 2, 'descriptor' => 2, 'http' => 2, 'settings' => 2, 'suggestion' => 2,
     'dsn' => 3,
     'net' => 4, 'mapped' => 4,
     'store' => 5,

@@ -12,7 +12,7 @@ use super::no_answer::{NoAnswer, PolicyAnswers, answers_to};
 use super::outcome::EndedCall;
 use super::report::{DecidedBy, Report};
 use super::writes;
-use crate::clock::boot_time;
+use crate::clock::{boot_time, since, sleep};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limit::{Decision, Op, SECOND};
 use crate::net::Timeouts;
@@ -21,7 +21,7 @@ use crate::store::{Answer, Key, RemoteStore, Request};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::slice;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The guard of a store on servers.
 ///
@@ -260,15 +260,15 @@ impl Guard {
         if self.store.is_connected() {
             return GateEntry::WithoutGate;
         }
-        let (mut wait, end) = (FIRST_WAIT_TO_CONNECT, Instant::now() + longest_wait);
+        let (mut wait, began) = (FIRST_WAIT_TO_CONNECT, boot_time());
         loop {
             let entry = self.host.record(|it| it.gate.enter(boot_time(), timeouts.longest()));
             let entry = entry.unwrap_or(GateEntry::WithoutGate);
-            let left = end.saturating_duration_since(Instant::now());
+            let left = longest_wait.saturating_sub(since(began));
             if entry != GateEntry::Full || left.is_zero() {
                 return entry;
             }
-            std::thread::sleep(wait.min(left));
+            sleep(wait.min(left));
             wait *= 2;
         }
     }

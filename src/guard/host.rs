@@ -14,6 +14,7 @@ use super::store_record::{StoreRecord, count_down, find_or_claim, records};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
+use crate::hash;
 use crate::limit::Limit;
 use crate::mapped::claimed;
 use crate::mapped::set::{Set, locate};
@@ -22,9 +23,7 @@ use crate::store::shm::SharedMemory;
 use crate::store::shm::keys::Keys;
 use crate::store::shm::permits::SharedPermits;
 use crate::store::{Answer, Key, Permits, Request, Store};
-use siphasher::sip::SipHasher13;
 use std::cell::Cell;
-use std::hash::Hasher;
 use std::rc::Rc;
 
 /// What the processes of this host know of a server, or of several that are one store.
@@ -76,9 +75,7 @@ struct KnownRecord {
 impl Host {
     /// What is known of the store of this identity to callers with these passwords. Messages call it `name`.
     pub fn new(identity: &[u8], name: String, passwords: Secret, files: &HostFiles) -> Self {
-        let mut hasher = SipHasher13::new();
-        hasher.write(identity);
-        let domain = hasher.finish().max(1);
+        let domain = hash::plain(&[identity]).max(1);
         Self {
             name,
             domain,
@@ -173,11 +170,8 @@ impl Host {
     fn record_id(&self, region: &Region) -> u64 {
         let Secret(passwords) = &self.passwords;
         // Hashed with the file's secret: a user that can see the id must not be able to test passwords on it.
-        let [low, high] = region.secret();
-        let mut hasher = SipHasher13::new_with_keys(low, high);
-        hasher.write_u64(self.domain);
-        hasher.write(passwords.as_bytes());
-        claimed::id(hasher.finish())
+        let parts = [&self.domain.to_le_bytes(), passwords.as_bytes()];
+        claimed::id(hash::keyed(region.secret(), &parts))
     }
 
     /// A reason of a failure without the name of the store, which stands before it wherever it is shown.

@@ -2,12 +2,13 @@
 
 use super::member::Member;
 use super::uncharged::exempt;
+use crate::clock::{boot_time, since};
 use crate::guard::{Guard, NoAnswer, Report};
 use crate::limit::Op;
 use crate::net::Timeouts;
 use crate::store::Request;
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How a guard decides on one limit of a call, which began at a time.
 type Decide = fn(&Guard, &Request<'_>, u64) -> Report;
@@ -54,12 +55,12 @@ impl InOrder {
             let reason = "other servers of this call gave no answer in its time".to_owned();
             return by_policy(&NoAnswer::without_asking(reason));
         };
-        let begun = Instant::now();
+        let begun = boot_time();
         let report = member.with_request(op, now, |request| {
             (self.decide)(guard, &Request { timeouts: &timeouts, ..*request }, now)
         });
         if report.has_failed {
-            self.wasted.set(self.wasted.get() + begun.elapsed());
+            self.wasted.set(self.wasted.get() + since(begun));
         }
         report
     }

@@ -1,5 +1,6 @@
 //! The user's own directory for shared memory, its lock, and the errors of files in it.
 
+use crate::clock::sleep;
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
@@ -167,7 +168,7 @@ pub fn lock(directory: &OwnedFd, path: &Path, timeout_ms: u32) -> Result<Option<
         match fs::flock(&own, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(Some(Lock(own))),
             Err(Errno::WOULDBLOCK | Errno::INTR) => {
-                std::thread::sleep(Duration::from_millis(1));
+                sleep(Duration::from_millis(1));
             }
             Err(error) => return Err(failed("lock", path, error)),
         }

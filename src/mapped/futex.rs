@@ -9,8 +9,8 @@ use std::time::Duration;
 #[cfg(target_os = "linux")]
 mod linux {
     use super::{AtomicU128, Duration};
+    use crate::clock::monotonic_time;
     use rustix::thread::futex::{self, Flags, Timespec};
-    use rustix::time::{ClockId, clock_gettime};
     use std::num::NonZeroU32;
     use std::sync::atomic::AtomicU32;
 
@@ -24,9 +24,8 @@ mod linux {
 
     /// Sleeps as one of `groups`, a bit each, while the lower 32 bits of the word are `seen`, and `at_most` this long. May return early.
     pub fn sleep_while(word: &AtomicU128, seen: u32, groups: u32, at_most: Duration) {
-        let (now, at_most) = (clock_gettime(ClockId::Monotonic), Timespec::try_from(at_most));
-        let end = at_most.ok().and_then(|at_most| now.checked_add(at_most));
-        let (Some(end), Some(groups)) = (end, NonZeroU32::new(groups)) else { return };
+        let end = Timespec::try_from(monotonic_time().saturating_add(at_most));
+        let (Ok(end), Some(groups)) = (end, NonZeroU32::new(groups)) else { return };
         // However it ends, the caller looks at the word again.
         let _ = futex::wait_bitset(lower_bits(word), Flags::empty(), seen, Some(&end), groups);
     }
@@ -48,7 +47,7 @@ mod elsewhere {
 
     /// Sleeps for a short time, `at_most` this long.
     pub fn sleep_while(_: &AtomicU128, _: u32, _: u32, at_most: Duration) {
-        std::thread::sleep(at_most.min(LOOK));
+        crate::clock::sleep(at_most.min(LOOK));
     }
 
     /// Sleepers wake by themselves.
@@ -65,8 +64,8 @@ pub use linux::{sleep_while, wake};
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::{boot_time, since};
     use portable_atomic::Ordering;
-    use std::time::Instant;
 
     const GROUP: u32 = 2;
     const LONG: Duration = Duration::from_secs(60);
@@ -74,7 +73,7 @@ mod tests {
     #[test]
     fn sleeper_wakes_when_the_word_changes() {
         let word = AtomicU128::new(7 << 32 | 5);
-        let begin = Instant::now();
+        let begin = boot_time();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while word.load(Ordering::SeqCst) as u32 == 5 {
@@ -85,7 +84,7 @@ mod tests {
             wake(&word, GROUP, u32::MAX);
         });
         sleep_while(&word, 5, GROUP, LONG);
-        assert!(begin.elapsed() < LONG, "it has changed already");
+        assert!(since(begin) < LONG, "it has changed already");
     }
 
     #[test]

@@ -20,6 +20,7 @@
 
 use super::boot::{self, Boot, BootId, Evidence};
 use crate::clock::boot_time;
+use crate::hash::random;
 use crate::settings::{MAX_SHM_SIZE, MIN_SHM_SIZE};
 use portable_atomic::{AtomicU64, Ordering};
 
@@ -191,10 +192,7 @@ const _: () = assert!(size_of::<Header>() <= STATISTICS_AT);
 impl Header {
     /// The header of a file of this size, with a secret of its own.
     pub(super) fn new(size: u64) -> rustix::io::Result<Self> {
-        let mut secret = [0u8; 16];
-        rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())?;
-        let secret = [secret.first_chunk::<8>(), secret.last_chunk::<8>()]
-            .map(|half| half.map_or(0, |bytes| u64::from_ne_bytes(*bytes)));
+        let secret = [u64::from_ne_bytes(random()?), u64::from_ne_bytes(random()?)];
         Ok(Self {
             magic: MAGIC,
             layout: LAYOUT,

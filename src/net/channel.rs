@@ -14,7 +14,7 @@ use rustls::{ClientConfig, ClientConnection};
 use std::io::{self, ErrorKind, Read, Write};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A connection without an answer for this long is idle, in nanoseconds: a firewall may have dropped its
 /// flow.
@@ -38,7 +38,7 @@ pub struct Channel {
     /// Whether the connection was idle when the current call began.
     was_idle: bool,
     /// When the call was sent whose answer has not begun to arrive.
-    sent_at: Option<Instant>,
+    sent_at: Option<u64>,
     round_trip: Rc<RoundTrip>,
 }
 
@@ -156,7 +156,8 @@ impl Read for Channel {
             Ok(read) => {
                 (self.read_at, self.was_idle) = (boot_time(), false);
                 if let Some(sent_at) = self.sent_at.take() {
-                    self.round_trip.note_answer(sent_at.elapsed(), self.read_at);
+                    let took = Duration::from_nanos(self.read_at.saturating_sub(sent_at));
+                    self.round_trip.note_answer(took, self.read_at);
                 }
                 Ok(read)
             }
@@ -170,7 +171,7 @@ impl Read for Channel {
 
 impl Write for Channel {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.sent_at.get_or_insert_with(Instant::now);
+        self.sent_at.get_or_insert_with(boot_time);
         match self.tls.as_deref_mut() {
             None => self.socket.write(bytes),
             Some(tls) => {

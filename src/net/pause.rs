@@ -7,9 +7,10 @@
 //! Nothing tells a process that it was stopped. But each of its steps has a known length: a wait ends about when it should, and little is
 //! computed between two waits. What a step took beyond that length was a pause.
 
+use crate::clock::boot_time;
 use std::cell::Cell;
 use std::ops::{Add, AddAssign};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The longest computation between two readings of the clock.
 const LONGEST_STEP: Duration = Duration::from_millis(2);
@@ -22,14 +23,14 @@ const MAX_PAUSES: u32 = 16;
 /// The most by which all delays together prolong a call.
 const MAX_DELAY: Duration = Duration::from_millis(100);
 
-/// A time of this clock. Each call has a clock of its own.
+/// A time of this clock, in nanoseconds. Each call has a clock of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment(Instant);
+pub struct Moment(u64);
 
 impl Moment {
     /// How long it is from `now` to this moment; zero if it is over.
     pub fn left_at(self, now: Self) -> Duration {
-        self.0.saturating_duration_since(now.0)
+        Duration::from_nanos(self.0.saturating_sub(now.0))
     }
 }
 
@@ -37,13 +38,13 @@ impl Add<Duration> for Moment {
     type Output = Self;
 
     fn add(self, time: Duration) -> Self {
-        Self(self.0 + time)
+        Self(self.0.saturating_add(ns(time)))
     }
 }
 
 impl AddAssign<Duration> for Moment {
     fn add_assign(&mut self, time: Duration) {
-        self.0 += time;
+        *self = *self + time;
     }
 }
 
@@ -51,7 +52,7 @@ impl AddAssign<Duration> for Moment {
 #[derive(Clone, Copy)]
 struct Steps {
     /// When the last step ended.
-    last: Instant,
+    last: u64,
     /// The length of all pauses and delays that do not count.
     paused: Duration,
     pauses: u32,
@@ -60,7 +61,7 @@ struct Steps {
 }
 
 impl Steps {
-    const fn new(last: Instant) -> Self {
+    const fn new(last: u64) -> Self {
         Self { last, paused: Duration::ZERO, pauses: 0, delayed: Duration::ZERO }
     }
 }
@@ -71,29 +72,30 @@ thread_local! {
 
 /// Begins a call. Returns the time.
 pub fn start() -> Moment {
-    start_at(Instant::now())
+    start_at(boot_time())
 }
 
-fn start_at(now: Instant) -> Moment {
+fn start_at(now: u64) -> Moment {
     STEPS.set(Some(Steps::new(now)));
     Moment(now)
 }
 
 /// The time, less the pauses of this call.
 pub fn now() -> Moment {
-    step(Instant::now(), LONGEST_STEP)
+    step(boot_time(), LONGEST_STEP)
 }
 
 /// Notes that the last step was a wait that should take `at_most` this long.
 pub fn note_wait(at_most: Duration) {
-    step(Instant::now(), at_most + MAX_LATENESS);
+    step(boot_time(), at_most + MAX_LATENESS);
 }
 
 /// Ends a step at `now` that should take `at_most` this long.
-fn step(now: Instant, at_most: Duration) -> Moment {
+fn step(now: u64, at_most: Duration) -> Moment {
     let start = Steps::new(now);
     let mut steps = STEPS.get().unwrap_or(start);
-    let excess = now.saturating_duration_since(steps.last).saturating_sub(at_most);
+    let took = Duration::from_nanos(now.saturating_sub(steps.last));
+    let excess = took.saturating_sub(at_most);
     if excess > SHORTEST_PAUSE && steps.pauses < MAX_PAUSES {
         steps.paused += excess;
         steps.pauses += 1;
@@ -104,7 +106,12 @@ fn step(now: Instant, at_most: Duration) -> Moment {
     }
     steps.last = now;
     STEPS.set(Some(steps));
-    Moment(now.checked_sub(steps.paused).unwrap_or(now))
+    Moment(now.saturating_sub(ns(steps.paused)))
+}
+
+/// In nanoseconds. Longer times than 584 years are not.
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -113,23 +120,31 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
+    fn after(time: u64, more: Duration) -> u64 {
+        time + ns(more)
+    }
+
     #[test]
     fn time_in_which_the_process_was_stopped_does_not_count() {
-        let begin = Instant::now();
+        let begin = boot_time();
         let at = start_at(begin);
-        assert_eq!(step(begin + MS, LONGEST_STEP), at + MS, "a short step counts in full");
-        let stopped = begin + MS + 3_600_000 * MS;
+        assert_eq!(step(after(begin, MS), LONGEST_STEP), at + MS, "a short step counts in full");
+        let stopped = after(begin, 3_600_001 * MS);
         assert_eq!(step(stopped, LONGEST_STEP), at + MS + LONGEST_STEP);
-        assert_eq!(step(stopped + 5 * MS, 5 * MS), at + 6 * MS + LONGEST_STEP, "a wait counts");
+        assert_eq!(
+            step(after(stopped, 5 * MS), 5 * MS),
+            at + 6 * MS + LONGEST_STEP,
+            "a wait counts"
+        );
     }
 
     #[test]
     fn call_that_is_stopped_again_and_again_ends() {
-        let mut now = Instant::now();
+        let mut now = boot_time();
         let begin = start_at(now);
         let mut counted = begin;
         for _ in 0..MAX_PAUSES + 10 {
-            now += 100 * MS;
+            now = after(now, 100 * MS);
             counted = step(now, MS);
         }
         assert_eq!(counted.left_at(begin), MAX_PAUSES * MS + 10 * 100 * MS);
@@ -137,11 +152,11 @@ mod tests {
 
     #[test]
     fn pauses_do_not_carry_over_to_the_next_call() {
-        let begin = Instant::now();
+        let begin = boot_time();
         start_at(begin);
-        step(begin + 100 * MS, MS);
-        let next = begin + 200 * MS;
+        step(after(begin, 100 * MS), MS);
+        let next = after(begin, 200 * MS);
         let at = start_at(next);
-        assert_eq!(step(next + MS, MS), at + MS);
+        assert_eq!(step(after(next, MS), MS), at + MS);
     }
 }

@@ -11,6 +11,7 @@
 use super::failure::{LocalError, is_local};
 use super::pause::{self, Moment};
 use super::round_trip::RoundTrip;
+use crate::clock::{boot_time, since, sleep};
 use crate::descriptor::KeptDescriptor;
 use crate::dsn::Address;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,7 +20,7 @@ use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, Soc
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The longest look-up of a name by the system.
 const LONGEST_LOOKUP: Duration = Duration::from_secs(600);
@@ -89,10 +90,10 @@ impl Socket {
         // An address that drops every packet must leave time for the others.
         let candidates: Vec<SocketAddr> = candidates.collect();
         for (i, candidate) in candidates.iter().enumerate() {
-            let begin = Instant::now();
+            let begin = boot_time();
             match Self::connect_tcp(candidate, share(deadline, candidates.len() - i)) {
                 Ok(socket) => {
-                    round_trip.note_connecting(begin.elapsed());
+                    round_trip.note_connecting(since(begin));
                     return Ok(socket);
                 }
                 // The system says "Invalid argument".
@@ -134,7 +135,7 @@ impl Socket {
                 Err(Errno::INTR) => {}
                 // The server's backlog is full, and `poll` cannot wait for room in it.
                 Err(Errno::AGAIN) if pause::now() < deadline => {
-                    std::thread::sleep(Duration::from_millis(1));
+                    sleep(Duration::from_millis(1));
                 }
                 Err(Errno::AGAIN) => return Err(ErrorKind::TimedOut.into()),
                 Err(error) => return Err(error.into()),

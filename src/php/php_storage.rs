@@ -11,6 +11,7 @@ use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
 use super::engine::declare::{Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, type_error};
 use super::engine::object::{self, Native, own_handlers};
+use crate::clock::unix_seconds;
 use crate::limit::{Available, Decision, TokenBucket, Verdict};
 use ext_php_rs::convert::IntoZval;
 use ext_php_rs::ffi;
@@ -19,7 +20,6 @@ use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::{ClassEntry, ExecutorGlobals};
 use std::ffi::CStr;
 use std::ptr;
-use std::time::SystemTime;
 
 /// A bucket on a storage written in PHP.
 pub struct PhpBucket {
@@ -127,8 +127,7 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
     let (storage, identifier, left) = call.with_this(|this: &BootstrapObject| {
         (this.storage.shallow_clone(), this.identifier.shallow_clone(), this.left)
     })?;
-    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
-    call_method(&storage, "bootstrap", [identifier, float(now - left)])?;
+    call_method(&storage, "bootstrap", [identifier, float(unix_seconds() - left)])?;
     call.return_bool(true)
 }
 

@@ -12,7 +12,7 @@ use super::engine::object::{self, Native, own_handlers};
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces;
-use crate::clock::from_seconds;
+use crate::clock::{from_seconds, unix_seconds};
 use crate::dsn::{Dsn, Target};
 use crate::error::Error;
 use crate::limit::{Op, SECOND, TokenBucket};
@@ -24,7 +24,6 @@ use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::rc::Rc;
-use std::time::SystemTime;
 
 /// The value of a storage object.
 pub struct StorageObject {
@@ -179,9 +178,8 @@ impl StorageObject {
                  a bucket without a record is full",
             ));
         };
-        let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64());
         let full = bootstrapping.full as f64 / SECOND as f64;
-        let missing = (full - (now - empty_at)).clamp(0.0, full);
+        let missing = (full - (unix_seconds() - empty_at)).clamp(0.0, full);
         let missing = from_seconds(missing).unwrap_or(bootstrapping.full);
         let report = self.decide(identifier, bootstrapping.full, Op::Start { missing })?;
         if let Ok(flagged) = &report.answer {

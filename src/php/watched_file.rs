@@ -1,11 +1,12 @@
 //! A file that workers look at again and again: its version, and its text.
 
+use crate::clock::unix_nanoseconds;
 use crate::regular_file;
 use std::fmt;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// How long a file must have been left alone before it is read.
 const REST: Duration = Duration::from_millis(500);
@@ -31,7 +32,7 @@ impl Version {
     pub fn rest(&self) -> Duration {
         let (seconds, ns) = self.changed_at;
         let changed_at = Duration::new(seconds.max(0) as u64, ns.max(0) as u32);
-        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        let now = Duration::from_nanos(unix_nanoseconds());
         // A file from the future does not wait for its time.
         now.checked_sub(changed_at).map_or(Duration::ZERO, |age| REST.saturating_sub(age))
     }

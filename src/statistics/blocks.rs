@@ -6,17 +6,15 @@
 use super::context::CallContext;
 use super::denial_log::LONGEST_IDENTIFIER;
 use super::inferred_name::infer_name;
-use super::keyed_hash::hash;
 use super::records::LONGEST_NAME;
 use super::tagged_set::{self, Position, TaggedSet};
+use crate::hash;
 use crate::identifier::{Identifier, client_identifier};
 use crate::mapped::{Area, BLOCKS_SIZE, Mappable, Region, SharedText};
 use crate::store::LimitKind;
 use portable_atomic::{AtomicU64, Ordering};
-use siphasher::sip::SipHasher13;
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::hash::Hasher;
 
 /// A block, as operators see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,14 +54,9 @@ impl BlockedKey<'_> {
         }
     }
 
-    fn hash(&self, [low, high]: [u64; 2]) -> u64 {
-        let mut hasher = SipHasher13::new_with_keys(low, high);
-        hasher.write_u8(self.kind as u8);
-        hasher.write_usize(self.store.len());
-        hasher.write(self.store);
-        hasher.write(self.prefix);
-        hasher.write(&self.identifier());
-        hasher.finish()
+    fn hash(&self, secret: [u64; 2]) -> u64 {
+        let (kind, length) = ([self.kind as u8], self.store.len().to_le_bytes());
+        hash::keyed(secret, &[&kind, &length, self.store, self.prefix, &self.identifier()])
     }
 }
 
@@ -102,10 +95,7 @@ impl Content {
     fn tag(&self, secret: [u64; 2]) -> u64 {
         let words = [self.key, self.prefix, self.kind, self.name.len() as u64];
         let words = words.map(u64::to_le_bytes);
-        tagged_set::tag(hash(
-            secret,
-            &[words.as_flattened(), &self.name, &self.identifier].concat(),
-        ))
+        tagged_set::tag(hash::keyed(secret, &[words.as_flattened(), &self.name, &self.identifier]))
     }
 
     /// None if no process writes such a kind.
@@ -162,7 +152,7 @@ impl<'a> Blocks<'a> {
         let cut = |text: &[u8], most| text.get(..most).unwrap_or(text).to_vec();
         let content = Content {
             key,
-            prefix: hash(self.secret, prefix),
+            prefix: hash::keyed(self.secret, &[prefix]),
             kind: u64::from_le_bytes([
                 blocked.kind as u8,
                 blocked.is_enforced.into(),
@@ -197,7 +187,7 @@ impl<'a> Blocks<'a> {
 
     /// The blocks in force at `now` under the limits of `prefix`, the one that ends last first.
     pub fn snapshot(self, prefix: &[u8], now: u64) -> Vec<ListedBlock> {
-        let prefix = hash(self.secret, prefix);
+        let prefix = hash::keyed(self.secret, &[prefix]);
         let read = |entry: &BlockEntry| {
             let content = entry.read();
             (content.tag(self.secret), content)

@@ -14,15 +14,14 @@ use super::limit_statistics::LimitName;
 use super::records::{RecordHandle, Records};
 use super::tagged_set::{self, Position, TaggedSet};
 use crate::guard::DecidedBy;
+use crate::hash;
 use crate::identifier::Identifier;
 use crate::limit::{Limit, SECOND};
 use crate::mapped::{Area, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
 use crate::store::LimitKind;
 use portable_atomic::{AtomicU64, Ordering};
-use siphasher::sip::SipHasher13;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::hash::Hasher;
 
 /// Denials that lie so far apart, in nanoseconds, are not one entry.
 const EPISODE: u64 = 600 * SECOND;
@@ -183,11 +182,8 @@ impl Facts {
 
     /// The tag of the entry that has these facts and this identifier.
     fn tag(self, secret: [u64; 2], identifier: &[u8]) -> u64 {
-        let (Self(words), [low, high]) = (self, secret);
-        let mut hasher = SipHasher13::new_with_keys(low, high);
-        hasher.write(words.map(u64::to_le_bytes).as_flattened());
-        hasher.write(identifier);
-        tagged_set::tag(hasher.finish())
+        let facts = self.0.map(u64::to_le_bytes);
+        tagged_set::tag(hash::keyed(secret, &[facts.as_flattened(), identifier]))
     }
 }
 

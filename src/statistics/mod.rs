@@ -5,7 +5,7 @@
 //! * [`statistics`]: adds them where the limit's calls are counted, in the [`statistics_file`]; [`inferred_name`] by which names,
 //!   [`name_source`] where those come from
 //! * [`limit_statistics`]: what was counted of a limit, by [`outcome`]
-//! * [`records`]: the counts in the file that all processes map, found by a [`keyed_hash`]; [`denial_log`] the latest denials,
+//! * [`records`]: the counts in the file that all processes map, found by a keyed hash; [`denial_log`] the latest denials,
 //!   [`blocks`] what is blocked (both in [`tagged_set`]s), [`watch`] what shows two limits on one identifier
 //! * [`minutes`]: the calls of each minute of the last hour
 //! * [`likely_proxy`]: notices a limit that counts a proxy's clients as one
@@ -17,7 +17,6 @@ mod call_statistics;
 mod context;
 mod denial_log;
 mod inferred_name;
-mod keyed_hash;
 mod likely_proxy;
 mod limit_statistics;
 mod minutes;

@@ -4,12 +4,12 @@
 //! last record is shared by all limits that find no free one. Outcomes are counted in one of several stripes, so that
 //! processes do not wait for each other's cache lines.
 
-use super::keyed_hash::hash;
 use super::limit_statistics::{LimitName, LimitStatistics};
 use super::minutes::{CallsOfMinute, Minutes};
 use super::name_source::NameSource;
 use super::outcome::{OUTCOMES, Outcome, OutcomeCounts};
 use crate::clock::boot_time;
+use crate::hash;
 use crate::limit::SECOND;
 use crate::mapped::claimed::{self, Claimed, Contents};
 use crate::mapped::{Area, BLOCKS_SIZE, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
@@ -215,7 +215,7 @@ impl<'a> Records<'a> {
     fn id(self, prefix: &[u8], name: &[u8]) -> u64 {
         // The length tells ("a", "bc") from ("ab", "c").
         let text = [&[prefix.len() as u8], prefix, name].concat();
-        claimed::id(hash(self.region.secret(), &text))
+        claimed::id(hash::keyed(self.region.secret(), &[&text]))
     }
 
     /// What was counted until `now`, in the order of the limits' prefixes and names, without the identifiers that were

@@ -3,12 +3,11 @@
 use super::limit_statistics::{LimitName, LimitStatistics};
 use super::statistics::Statistics;
 use super::tables::TableStatus;
-use crate::clock::boot_time;
+use crate::clock::{boot_time, unix_seconds};
 use crate::error::Error;
 use crate::guard::{Host, ServerStatus, list_servers};
 use crate::limit::SECOND;
 use crate::mapped::FileSettings;
-use std::time::SystemTime;
 
 /// What the processes of one user on this host have counted and share.
 pub struct Status {
@@ -55,7 +54,6 @@ impl Status {
 
 /// The wall clock's time, in seconds since 1970, at a time since boot. To a millisecond, so that a second reading is the same.
 pub fn unix_time(at: u64) -> f64 {
-    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
-    let time = now - boot_time().saturating_sub(at) as f64 / SECOND as f64;
+    let time = unix_seconds() - boot_time().saturating_sub(at) as f64 / SECOND as f64;
     (time * 1e3).round() / 1e3
 }

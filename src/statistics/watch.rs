@@ -9,8 +9,8 @@
 //! two limits that are called in turn by ten workers, ten times a minute in all, were then seen after an hour or never: by the
 //! host's places after three minutes. Programs that make one call and end would never be seen.
 
-use super::keyed_hash::hash;
 use crate::dsn::sanitize;
+use crate::hash;
 use crate::limit::{Limit, SECOND, describe_seconds};
 use crate::mapped::{Mappable, Region, WATCH_AT};
 use crate::store::KeyHash;
@@ -146,7 +146,7 @@ impl Watch {
 
     /// Whether it is time to warn of limits of this name. Notes that it was done.
     pub fn claim_warning(&self, secret: [u64; 2], name: &[u8], now: u64) -> bool {
-        let (name, now) = (hash(secret, name) >> TIME_BITS, now / SECOND);
+        let (name, now) = (hash::keyed(secret, &[name]) >> TIME_BITS, now / SECOND);
         // How many seconds ago it was; the time of a word that no name has is long past.
         let age = |word: u64| match word {
             0 => u64::MAX,

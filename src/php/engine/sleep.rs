@@ -1,9 +1,9 @@
 //! Sleeps as a script does.
 
 use super::exceptions::Thrown;
+use crate::clock;
 use ext_php_rs::types::ZendCallable;
 use ext_php_rs::zend::ExecutorGlobals;
-use std::thread;
 use std::time::Duration;
 
 /// Sleeps for some nanoseconds, for a second at most, or until a signal comes: by PHP's own `usleep()`, so the engine does
@@ -23,7 +23,7 @@ pub fn sleep(ns: u64) -> Result<(), Thrown> {
         Err(_) if ExecutorGlobals::has_exception() => Err(Thrown),
         // disable_functions has taken it away.
         Err(_) => {
-            thread::sleep(Duration::from_nanos(ns));
+            clock::sleep(Duration::from_nanos(ns));
             Ok(())
         }
     }

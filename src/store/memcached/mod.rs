@@ -18,6 +18,7 @@ use super::swap::{Found, MAX_CLOCK_SKEW, Swap, SwapDecider, SwapEntry};
 use crate::clock::{Reading, boot_time, frozen, unix_nanoseconds};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
+use crate::hash;
 use crate::limit::{Op, SECOND, StoredState};
 use crate::mapped::MappedFile;
 use crate::net::Timeouts;
@@ -27,10 +28,8 @@ use crate::net::kept_connection::KeptConnection;
 use crate::net::pause::Moment;
 use link::{MemcachedLink, MetaReply};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
-use siphasher::sip::SipHasher13;
 use stamp::{Clock, Stamp};
 use std::cell::Cell;
-use std::hash::Hasher;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -65,13 +64,8 @@ impl Memcached {
     /// The order of the servers does not matter, and if a server is added or removed only its own keys
     /// move. The hash has no secret, for all hosts must agree.
     fn server(&self, name: &[u8]) -> usize {
-        let score = |server: &Server| {
-            let mut hasher = SipHasher13::new();
-            hasher.write(server.address.to_string().as_bytes());
-            hasher.write_u8(0);
-            hasher.write(name);
-            hasher.finish()
-        };
+        let score =
+            |server: &Server| hash::plain(&[server.address.to_string().as_bytes(), b"\0", name]);
         (0..self.servers.len()).max_by_key(|i| self.servers.get(*i).map(score)).unwrap_or_default()
     }
 

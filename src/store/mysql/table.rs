@@ -4,6 +4,7 @@ use super::code;
 use super::database::Database;
 use super::link::{MysqlLink, StatementReply};
 use super::statements::Statement;
+use crate::clock::sleep;
 use crate::error::Result;
 use crate::net::Timeouts;
 use crate::net::budget::Budget;
@@ -50,7 +51,7 @@ fn create_or_alter(link: &mut MysqlLink, table: &str, deadline: Moment) -> Resul
         link.query(&create, deadline)?;
     } else if !has_usable_key(link, table, deadline)? {
         // Another process may be making the table: MySQL shows its columns a moment before its keys.
-        std::thread::sleep(SHOWN_WITHIN);
+        sleep(SHOWN_WITHIN);
         if !has_usable_key(link, table, deadline)? {
             return Ok(false);
         }

@@ -4,13 +4,13 @@ use super::script_call::ScriptCall;
 use super::scripts::{PERMITS, ScriptReply, frozen_time, parse, with_mark};
 use super::{Redis, garbled};
 use crate::error::{Error, Result};
+use crate::hash::random;
 use crate::limit::{MAX_PERMITS, PermitAnswer, PermitId, PermitOp, whole_seconds};
 use crate::net::Timeouts;
 use crate::store::key::Key;
 use crate::store::name::key_name;
 use crate::store::permits::PermitLists;
 use crate::store::record;
-use rustix::rand::{GetRandomFlags, getrandom};
 
 /// The arguments of a call, as `permits.lua` describes them.
 fn arguments(op: PermitOp) -> Vec<Vec<u8>> {
@@ -53,9 +53,9 @@ fn is_possible(op: PermitOp, PermitAnswer { accepted, active }: PermitAnswer) ->
 ///
 /// [`ErrorKind::Local`](crate::error::ErrorKind::Local) if the system gives no random numbers.
 fn new_id() -> Result<PermitId> {
-    let mut id = [0; 16];
-    getrandom(&mut id, GetRandomFlags::empty())
-        .map_err(|error| Error::local(format!("Cannot make the id of a permit: {error}")))?;
+    let id = random();
+    let id =
+        id.map_err(|error| Error::local(format!("Cannot make the id of a permit: {error}")))?;
     Ok(PermitId::from_be_bytes(id))
 }
 

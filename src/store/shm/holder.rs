@@ -21,10 +21,10 @@
 
 use crate::descriptor::KeptDescriptor;
 use crate::error::Result;
+use crate::hash;
 use crate::mapped::byte_lock::ByteLock;
 use crate::mapped::{Region, byte_lock};
 use crate::process;
-use rustix::rand::{GetRandomFlags, getrandom};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -160,10 +160,8 @@ fn random_number() -> u32 {
 
 /// A random number.
 pub fn random() -> u32 {
-    let mut bytes = [0; 4];
     // Without random numbers all begin with one number and try it in vain: then they have no lock.
-    let _ = getrandom(&mut bytes, GetRandomFlags::empty());
-    u32::from_ne_bytes(bytes)
+    u32::from_ne_bytes(hash::random().unwrap_or_default())
 }
 
 #[cfg(test)]

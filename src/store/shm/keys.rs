@@ -1,10 +1,9 @@
 //! Where the keys of a store are in a file: the hash that places each.
 
 use super::super::{Key, KeyHash, LimitKind};
+use crate::hash;
 use crate::mapped::Region;
-use siphasher::sip::SipHasher13;
 use std::cell::Cell;
-use std::hash::Hasher;
 
 /// Places the keys of one store.
 pub struct Keys {
@@ -23,14 +22,8 @@ struct HashKeys {
 }
 
 /// A hash key for the domain and the kind. Two of them place no key alike.
-fn hash_key([low, high]: [u64; 2], domain: u64, kind: LimitKind) -> [u64; 2] {
-    [0, 1].map(|half| {
-        let mut hasher = SipHasher13::new_with_keys(low, high);
-        hasher.write_u64(domain);
-        hasher.write_u8(kind as u8);
-        hasher.write_u8(half);
-        hasher.finish()
-    })
+fn hash_key(secret: [u64; 2], domain: u64, kind: LimitKind) -> [u64; 2] {
+    [0, 1].map(|half| hash::keyed(secret, &[&domain.to_le_bytes(), &[kind as u8, half]]))
 }
 
 impl Keys {
@@ -57,12 +50,8 @@ impl Keys {
             keys = HashKeys { file, by_kind };
             self.hash_keys.set(keys);
         }
-        let [low, high] = keys.by_kind.get(key.kind as usize).copied().unwrap_or_default();
-        let mut hasher = SipHasher13::new_with_keys(low, high);
-        for part in key.parts.iter().filter(|part| !part.is_empty()) {
-            hasher.write(part);
-        }
-        let hash = hasher.finish();
+        let hash_key = keys.by_kind.get(key.kind as usize).copied().unwrap_or_default();
+        let hash = hash::keyed(hash_key, &key.parts);
         key.key_hash.set(KeyHash { hash, file });
         hash
     }

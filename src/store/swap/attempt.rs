@@ -5,7 +5,7 @@ use super::handoff::{hand_off, handed_off};
 use super::locked_key::{note_lock, note_swapped};
 use super::skew;
 use super::turn::Turn;
-use crate::clock::{Reading, boot_time, frozen};
+use crate::clock::{Reading, boot_time, frozen, sleep};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limit::{Decision, Limit, SECOND, StoredState};
 use crate::net::budget::Budget;
@@ -168,7 +168,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
     fn pause(&self, lost: u32, budget: &Budget) {
         let longest = longest_pause(self.entry.round_trip(), lost, budget.timeouts().call);
         let pause = Duration::from_nanos(boot_time() / 64 % longest).min(budget.left() / 2);
-        std::thread::sleep(pause);
+        sleep(pause);
         note_wait(pause);
     }
 

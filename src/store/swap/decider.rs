@@ -7,6 +7,7 @@ use super::locked_key::is_locked;
 use super::turn::{Next, take};
 use crate::clock::{boot_time, frozen};
 use crate::error::Result;
+use crate::hash;
 use crate::limit::{Decision, Op};
 use crate::mapped::futex::sleep_while;
 use crate::mapped::set::find;
@@ -17,9 +18,7 @@ use crate::store::key::{Key, KeyHash};
 use crate::store::kind::LimitKind;
 use crate::store::request::Request;
 use crate::store::shm::keys::Keys;
-use siphasher::sip::SipHasher13;
 use std::cell::Cell;
-use std::hash::Hasher;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -36,9 +35,7 @@ const SHORTEST_TURN: Duration = Duration::from_millis(25);
 impl SwapDecider {
     /// The decider of a kind of store, whose records are in `host_file`.
     pub fn new(kind: &str, host_file: Rc<MappedFile>) -> Self {
-        let mut hasher = SipHasher13::new();
-        hasher.write(kind.as_bytes());
-        Self { host_file, keys: Keys::new(hasher.finish().max(1)) }
+        Self { host_file, keys: Keys::new(hash::plain(&[kind.as_bytes()]).max(1)) }
     }
 
     /// Decides on an entry. `name` and `address` identify it on this host.

@@ -12,11 +12,10 @@
 
 use super::hot_key::{HANDOFF_WORDS, HotKey};
 use crate::clock::Reading;
+use crate::hash;
 use crate::limit::StoredState;
 use crate::mapped::word::Word;
 use crate::store::record;
-use siphasher::sip::SipHasher13;
-use std::hash::Hasher;
 
 /// The most bytes of a state's record.
 const MAX_RECORD: usize = 31;
@@ -90,10 +89,7 @@ const fn pair(high: u64, low: u64) -> u128 {
 }
 
 fn checksum<W>(hot_key: HotKey<'_, W>, words: &[u128; HANDOFF_WORDS - 1]) -> u128 {
-    let [low, high] = hot_key.secret;
-    let mut hasher = SipHasher13::new_with_keys(low, high);
-    words.iter().for_each(|word| hasher.write_u128(*word));
-    hasher.finish().into()
+    hash::keyed(hot_key.secret, &[words.map(u128::to_le_bytes).as_flattened()]).into()
 }
 
 #[cfg(test)]
