@@ -53,10 +53,8 @@ fn decide_on_block(state: State, now: u64, op: Op, capacity: u64) -> Option<(Dec
 
 /// When the block in this state ends, if it is in force at `now`. One from the future is brought down.
 fn find_end(state: State, now: u64) -> Option<u64> {
-    match state {
-        State::Blocked { until, asked, .. } if until > now => Some(until.min(now + longest(asked))),
-        _ => None,
-    }
+    let State::Blocked { until, asked, .. } = state else { return None };
+    Some(until.min(now + longest(asked))).filter(|end| *end > now)
 }
 
 /// The decision on a call during a block that ends at `until`. A refund gives nothing back, so it is
@@ -103,6 +101,13 @@ mod tests {
             (0u64..9).prop_map(|cost| Op::Settle { cost, expiry: T + SECOND }),
             (0..SECOND).prop_map(|missing| Op::Start { missing }),
         ]
+    }
+
+    #[test]
+    fn block_that_nobody_asked_for_is_none() {
+        let state = State::Blocked { until: T + SECOND, asked: 0, number: 1 }.into();
+        let limit = Limit::from(TokenBucket::per_second(1, 1.0).unwrap());
+        assert!(apply(&limit, &state, T, Op::Take { cost: 1 }).0.is_accepted());
     }
 
     proptest! {

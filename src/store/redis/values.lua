@@ -8,8 +8,8 @@ end
 -- Whether the value stored is a block that lasts. The algorithm takes an expired one for no state.
 local function is_block(stored)
   if not stored or #stored ~= 16 then return false end
-  local s, n = struct.unpack('>I5I4', stored)
-  return is_time(s, n) and (s > now_s or (s == now_s and n > now_n))
+  local s, n, asked = struct.unpack('>I5I4I4', stored)
+  return is_time(s, n) and asked > 0 and (s > now_s or (s == now_s and n > now_n))
 end
 
 -- Decides on a call that meets a block or sets one; extra is the duration of a new one. Returns what the
