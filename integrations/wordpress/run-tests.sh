@@ -59,7 +59,7 @@ cp -R "$tests/../token-bucket-login-guard" "$wordpress/wp-content/plugins/"
 cp "$tests/observer.php" "$wordpress/wp-content/mu-plugins/"
 cp "$tests/wp-config.php" "$wordpress/"
 "$php" -n -r 'echo time();' >"$folder/state/clock"
-set -- $("$php" -n -r 'require "php-tests/base.inc"; foreach ([1, 2, 3, 4] as $i) { echo free_port(), " "; }') "$@"
+set -- $("$php" -n -r 'foreach ([1, 2, 3, 4] as $i) { $held[] = $s = stream_socket_server("tcp://127.0.0.1:0"); echo explode(":", stream_socket_get_name($s, false))[1], " "; }') "$@"
 single=127.0.0.1:$1 network=127.0.0.1:$2 without=127.0.0.1:$3 squatted=127.0.0.1:$4
 shift 4
 printf %s "$network" >"$folder/state/network"
