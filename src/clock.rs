@@ -1,4 +1,4 @@
-//! The clock of this host, and readings of a server's clock. Nothing else in here reads a clock or sleeps (`make lint`).
+//! The clock of this host, and readings of a server's clock. Nothing else in `src` reads a clock or sleeps (`make lint`).
 
 use crate::limit::{MAX_NOW, SECOND};
 use rustix::time::ClockId;

@@ -4,7 +4,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 
-/// The hash of these parts as one text. Who does not know the secret cannot find two texts of one hash.
+/// The hash of these parts as one text. Finding two texts of one hash takes the secret.
 pub fn keyed([low, high]: [u64; 2], parts: &[&[u8]]) -> u64 {
     let mut hasher = SipHasher13::new_with_keys(low, high);
     parts.iter().for_each(|part| hasher.write(part));
@@ -19,6 +19,5 @@ pub fn plain(parts: &[&[u8]]) -> u64 {
 /// Random bytes of the system.
 pub fn random<const N: usize>() -> rustix::io::Result<[u8; N]> {
     let mut bytes = [0; N];
-    getrandom(&mut bytes, GetRandomFlags::empty())?;
-    Ok(bytes)
+    getrandom(&mut bytes, GetRandomFlags::empty()).map(|_| bytes)
 }

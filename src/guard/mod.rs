@@ -42,7 +42,7 @@ pub use guard::Guard;
 pub use host::Host;
 pub use host_files::HostFiles;
 pub use leasing::{correct, decide};
-pub use no_answer::{NoAnswer, PolicyAnswers, answers_to};
+pub use no_answer::{NoAnswer, PolicyAnswers, answers_to, untouched};
 pub use report::{DecidedBy, Report};
 pub use server_list::{forget_server, list_servers};
 pub use store_record::ServerStatus;

@@ -3,7 +3,7 @@
 use super::host::Host;
 use crate::clock::{now, time_of_day_ahead};
 use crate::error::{Error, Result};
-use crate::limit::{Available, Decision, Op, SECOND, StoredState, Verdict, apply};
+use crate::limit::{Available, Decision, Limit, Op, SECOND, StoredState, Verdict, apply};
 use crate::store::{Answer, Request};
 
 /// Why a store gave no answer.
@@ -45,13 +45,18 @@ impl<T> PolicyAnswers<Option<T>, fn(&Host) -> Result<Answer<Option<T>>>> {
     }
 }
 
+/// The decision on a call that takes nothing, on a limit of which nothing was taken.
+pub fn untouched(limit: &Limit) -> Decision {
+    let now = now();
+    let limit = limit.on_this_host(time_of_day_ahead(now));
+    apply(&limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0
+}
+
 /// What the policies answer to a call that asks for a decision.
 pub fn answers_to<'a>(
     request: &'a Request<'a>,
 ) -> PolicyAnswers<Decision, impl FnOnce(&Host) -> Result<Answer>> {
-    let now = now();
-    let limit = request.limit.on_this_host(time_of_day_ahead(now));
-    let full = apply(&limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0;
+    let full = untouched(request.limit);
     let (retry_at, available) = (full.now + SECOND, Available::NOTHING);
     PolicyAnswers {
         on_host: |host: &Host| host.decide(request),

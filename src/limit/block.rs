@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn block_that_nobody_asked_for_is_none() {
+    fn block_of_no_length_denies_no_call() {
         let state = State::Blocked { until: T + SECOND, asked: 0, number: 1 }.into();
         let limit = Limit::from(TokenBucket::per_second(1, 1.0).unwrap());
         assert!(apply(&limit, &state, T, Op::Take { cost: 1 }).0.is_accepted());

@@ -209,7 +209,7 @@ impl Limiter {
         };
         let now = boot_time();
         match &self.guard {
-            None => self.call_on_host(context, &self.request(&key, limit, op, now), now, ask),
+            None => self.call_on_host(context, &self.request(&key, limit, op, now), ask),
             Some(guard) => {
                 let report = guard::decide(guard, &self.request(&key, limit, op, now), now);
                 let mistake = self.count(context, limit, op, &report, now);
@@ -233,10 +233,9 @@ impl Limiter {
         &self,
         context: &CallContext<'_>,
         request: &Request<'_>,
-        now: u64,
         ask: impl FnOnce(&dyn Store, &Request<'_>) -> Result<Answer<R>>,
     ) -> Report<R> {
-        let Request { limit, op, .. } = *request;
+        let Request { limit, op, now, .. } = *request;
         let answer = ask(&*self.store, request);
         // Not in the closure: an answer that it borrows would have to lie in memory (make bench, consume()).
         let kept = answer.as_ref().ok().map(|answer| answer.decision);

@@ -4,7 +4,6 @@ mod permits;
 
 use super::kind::with_algorithm;
 use super::{Answer, Key, KeyHash, LimitKind, Permits, Request, Store};
-use crate::clock::frozen;
 use crate::error::Result;
 use crate::limit::{Decision, Kept, State, StoredState, WordAlgorithm};
 use crate::net::Timeouts;
@@ -145,7 +144,7 @@ impl Array {
             limit, timed => self.decide_under(limit, timed),
             window => {
                 let Request { key, op, .. } = *request;
-                let now = frozen().unwrap_or(request.now);
+                let now = request.time();
                 let mut windows = self.sliding_windows.borrow_mut();
                 windows.update(key, self.hash(key), now, |state| {
                     let (decision, after) = window.apply(state, now, *op);
@@ -158,7 +157,7 @@ impl Array {
     #[inline(always)]
     fn decide_under<R: Kept>(&self, limit: &impl WordAlgorithm, request: &Request<'_>) -> R {
         let Request { key, op, .. } = *request;
-        let now = frozen().unwrap_or(request.now);
+        let now = request.time();
         let mut buckets = self.buckets.borrow_mut();
         buckets.update(key, self.hash(key), now, |state| limit.apply(*state, now, op))
     }

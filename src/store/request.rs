@@ -3,6 +3,7 @@
 use super::answer::Answer;
 use super::key::Key;
 use super::permits::Permits;
+use crate::clock::frozen;
 use crate::error::{Error, Result};
 use crate::limit::{Charge, Decision, Limit, Op, StoredState, apply};
 use crate::net::Timeouts;
@@ -21,6 +22,14 @@ pub struct Request<'a> {
     pub now: u64,
     /// How long a store on servers may take.
     pub timeouts: &'a Timeouts,
+}
+
+impl Request<'_> {
+    /// The time to decide at on this host: that of a test's clock, or [`now`](Self::now).
+    #[inline(always)]
+    pub fn time(&self) -> u64 {
+        frozen().unwrap_or(self.now)
+    }
 }
 
 /// One of several requests that are decided on together.

@@ -24,7 +24,6 @@ pub mod usage;
 
 use super::kind::with_algorithm;
 use super::{Answer, Key, Permits, Request, Store};
-use crate::clock::frozen;
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use crate::limit::{Kept, SlidingWindow, WordAlgorithm};
@@ -141,7 +140,7 @@ impl SharedMemory {
         self.file.open_if_due(request.now)?;
         let region = self.file.region();
         let Some(region) = &*region else { return Err(not_open()) };
-        work(region, self.hash(request.key, region), frozen().unwrap_or(request.now))
+        work(region, self.hash(request.key, region), request.time())
     }
 }
 
