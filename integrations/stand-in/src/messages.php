@@ -15,13 +15,15 @@ final class Mistake
     /** Whether to say a mistake of this kind now. */
     public static function claim(string $kind): bool
     {
-        $isDue = !isset(self::$said[$kind]) && Settings::get('warn_of_mistakes');
+        if (isset(self::$said[$kind]) || !Settings::get('warn_of_mistakes')) {
+            return false;
+        }
         self::$said[$kind] = true;
-        return $isDue && (PHP_SAPI === 'cli' || Transaction::undisturbed(static fn(): bool => self::isNews($kind)));
+        return PHP_SAPI === 'cli' || Transaction::undisturbed(static fn(): bool => self::claimForADay($kind));
     }
 
-    /** Whether no page of this user has said it since yesterday. */
-    private static function isNews(string $kind): bool
+    /** Notes that a page of this user says it; false if one has since yesterday. */
+    private static function claimForADay(string $kind): bool
     {
         try {
             $file = FileStore::ownFolder()[0] . '/said.' . strtr($kind, ' ', '_');
