@@ -16,7 +16,7 @@ step "PHP: the release" scripts/phpt.sh php-tests/01_class php-tests/02_storages
 step "Memory: valgrind, AddressSanitizer and Miri" scripts/sanitize.sh short
 # make test runs them with the frameworks of Debian 12. The stand-in has no framework: make matrix runs it on other PHPs.
 if [ -d "${XDG_CACHE_HOME:-$HOME/.cache}/token_bucket/debian-forky" ]; then
-    step "Packages: the frameworks of Debian testing" env FORKY=only scripts/test-integrations.sh laravel psr15 symfony wordpress
+    step "Packages: the frameworks of Debian testing" env FORKY=only scripts/test-integrations.sh frameworks
 else
     echo "Not run: packages on Debian testing, which make test-integrations FORKY=1 installs here" >>"$steps/output"
 fi

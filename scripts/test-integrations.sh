@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests the packages in integrations/ against the frameworks of this Debian, with the extension that was built. Prints a
 # line for each, one beginning "Not run:" for each class of tests that were skipped, and the total in the last line.
-# Usage: test-integrations.sh [NAME]...    all by default, or those of ONLY=NAME,NAME
+# Usage: test-integrations.sh [NAME]...    all by default, or those of ONLY=NAME,NAME; frameworks: all but the stand-in
 # EXTENSION= names another build. FORKY=1 repeats the tests in a tree of Debian testing, with an extension built there;
 # FORKY=only runs them there alone.
 #
@@ -14,6 +14,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+[ "$*" != frameworks ] || set -- $(find integrations -mindepth 2 -maxdepth 2 -name packages -printf '%h\n' | sed 's|.*/||' | grep -vx stand-in | sort)
 [ $# -gt 0 ] || set -- $(echo "${ONLY:-$(cd integrations && ls -d -- */)}" | tr ',/' '  ')
 for name in "$@"; do
     [ -d "integrations/$name" ] || { echo "There is no integrations/$name: $(cd integrations && ls -d -- */ | tr '/\n' '  ')" >&2; exit 2; }
