@@ -17,9 +17,10 @@ const TOKENS_PER_SECOND = 1 / 3600;
 
 mysql_tables();
 $data = ['rounds' => rounds(5), 'limit' => LIMIT, 'processes' => PROCESSES, 'tries' => TRIES, 'patience' => PATIENCE_NS / 1e9, 'limiters' => []];
+$limiters = counted_limiters();
 for ($round = 0; $round < $data['rounds']; $round++) {
-    foreach (in_turn(array_keys(counted_limiters()), $round) as $name) {
-        $limiter = counted_limiters()[$name];
+    foreach (in_turn(array_keys($limiters), $round) as $name) {
+        $limiter = $limiters[$name];
         // Left out: buckets of one process only, and stores measured over another connection.
         if ($name === 'array' || str_contains($name, '_tcp')) {
             continue;
@@ -34,7 +35,7 @@ for ($round = 0; $round < $data['rounds']; $round++) {
 }
 keep('over_admission', $data);
 foreach ($data['limiters'] as $name => ['admitted' => $admitted]) {
-    printf("%-45s %-20s %d to %d\n", counted_limiters()[$name]->title, counted_limiters()[$name]->store, min($admitted), max($admitted));
+    printf("%-45s %-20s %d to %d\n", $limiters[$name]->title, $limiters[$name]->store, min($admitted), max($admitted));
 }
 
 /** @return int[] the number of accepted calls, and of tries */

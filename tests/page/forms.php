@@ -81,7 +81,7 @@ foreach (['login_user' => '127.0.0.300', 'in the code' => 'search:127.0.0.300 an
     check("block of $typed asks", $answer->status === 200 && str_contains($answer->body, 'Block this client?') && str_contains($answer->body, '&quot;127.0.0.300&quot; looks like an address and is none'), $answer->body);
     $known = ['limit' => $limit, 'client_base64' => base64_encode($typed), 'token' => $token];
     $answer = change(['action' => 'block', 'sure' => 'yes', 'time' => '60'] + $known, [$cookie]);
-    check("who says yes blocks $typed", $answer->status === 303 && str_contains($answer->body, 'Blocked:'), $answer->body);
+    check("confirming blocks $typed", $answer->status === 303 && str_contains($answer->body, 'Blocked:'), $answer->body);
     $answer = change(['action' => 'unblock', 'limit' => $limit, 'client' => $typed, 'token' => $token], [$cookie]);
     check("what is blocked is unblocked: $typed", $answer->status === 303 && str_contains($answer->body, 'Unblocked:'), $answer->body);
 }
@@ -151,7 +151,7 @@ check('Unblock says that it lifted the block', str_contains($answer->body, '<str
 check('the client is listed no longer', $listed("$never 2 h") === '');
 call_limit('login_user', "$never 2 h", 2);
 $answer = change($unblock, [$cookie]);
-check('a client that was not blocked is told so, and keeps its calls', str_contains($answer->body, '<strong>It was not blocked:') && str_contains(strip_tags($answer->body), ': 3 of 5 left.'));
+check('the page says that a client was not blocked, and the client keeps its calls', str_contains($answer->body, '<strong>It was not blocked:') && str_contains(strip_tags($answer->body), ': 3 of 5 left.'));
 $page = request('GET', 'view.php?open=limited')->body;
 check('a page without buttons lists blocks, too', str_contains($page, "$never 1 d") && !str_contains($page, 'value="unblock"'));
 

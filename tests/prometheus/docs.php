@@ -70,7 +70,7 @@ function check_docs(Docs $docs, Site $site): void
         'a client behind the proxy' => ['127.0.0.3', ['X-Forwarded-For: 198.51.100.7']],
         'a client behind the proxy that names Prometheus' => ['127.0.0.3', ['X-Forwarded-For: 127.0.0.1, 198.51.100.7']],
         'a client behind the proxy, which names no client,' => ['127.0.0.3', []],
-    ] as $who => [$client, $headers]) {
-        check_same("$who may not read the page", 403, $site->metrics($client, $headers)->status);
+    ] as $reader => [$client, $headers]) {
+        check_same("$reader may not read the page", 403, $site->metrics($client, $headers)->status);
     }
 }

@@ -5,7 +5,6 @@
 
 use Illuminate\Cache\{FileStore, RateLimiter, RedisStore, Repository};
 use Illuminate\Container\Container;
-use Illuminate\Contracts\Cache\Store;
 use Illuminate\Filesystem\Filesystem;
 use Illuminate\Redis\RedisManager;
 
